@@ -1,0 +1,1 @@
+"""Compiler text in, frozen records out. Nothing in this package imports JAX."""

@@ -1,0 +1,1 @@
+"""The view model: everything a renderer may know, JSON-ready and versioned."""

@@ -1,0 +1,149 @@
+"""The contract between the facts and the pictures: what text, HTML and the widget are all made from.
+
+Problem: three renderers must show the same facts, and a saved picture must be readable without JAX or a kernel. Input:
+none; this module only defines the shapes. Output: `View` (small, synced with the browser) and one `ListingIndex` per
+listing (large, sent deflated and on demand beside the listing's exact text).
+
+`js/src/schema.d.ts` is generated from this module by ``python -m tests.contract``; a test fails when it is stale.
+"""
+
+from typing import Literal, NotRequired, TypedDict
+
+SCHEMA_VERSION = 1
+
+Status = Literal["pending", "running", "done", "failed", "not reached", "unavailable"]
+Tone = Literal["", "error", "warning", "muted"]
+
+# Values of `ListingIndex.line_stack` below zero.
+LINE_WITHOUT_OP = -1
+LINE_MADE_BY_COMPILER = -2
+
+
+class Place(TypedDict):
+    """A line of Python as shown to people: `file` is a short name, `text` the line itself."""
+
+    file: str
+    line: int
+    column: int
+    function: str
+    text: str
+
+
+class FailureView(TypedDict):
+    """A stage that raised: what was being done, what was found, what to do, and where (the user's own line first)."""
+
+    headline: str
+    message: str
+    advice: str
+    places: list[Place]
+    traceback: str
+
+
+class Column(TypedDict):
+    """`help` says what the column is, where it comes from and when it is missing; renderers show it on demand."""
+
+    key: str
+    label: str
+    align: Literal["left", "right"]
+    help: str
+
+
+class Row(TypedDict):
+    """`cells` in column order; `marks` are the indices of the cells that the tone is about."""
+
+    cells: list[str]
+    tone: Tone
+    marks: list[int]
+
+
+class Table(TypedDict):
+    """`source` names who made the figures; `empty` is the sentence shown when there are no rows."""
+
+    key: str
+    title: str
+    source: str
+    summary: str
+    tone: Tone
+    columns: list[Column]
+    rows: list[Row]
+    notes: list[str]
+    empty: str
+
+
+class Tab(TypedDict):
+    """One entry of the strip.
+
+    `count` is a short string such as ``18 eqns`` ("" while unknown), `seconds` the stage's own time (None where there is
+    none), `reason` why a tab without content has none. A listing tab carries `lines` and `size_bytes` once it is known.
+    """
+
+    key: str
+    title: str
+    kind: Literal["listing", "tables"]
+    status: Status
+    count: str
+    seconds: float | None
+    reason: str
+    failure: FailureView | None
+    tables: list[Table]
+    notes: list[str]
+    lines: NotRequired[int]
+    size_bytes: NotRequired[int]
+
+
+class Target(TypedDict):
+    """Where the program is compiled for; `label` is for people."""
+
+    name: str
+    label: str
+
+
+class View(TypedDict):
+    """The whole picture but for the listings' text."""
+
+    schema: int
+    title: str
+    function: str
+    target: Target
+    versions: str
+    notes: list[str]
+    tabs: list[Tab]
+
+
+class ListingIndex(TypedDict):
+    """What the lines of one listing mean, as columns with one entry per line of the exact text.
+
+    Attributes:
+        key: The tab it belongs to.
+        dialect: The grammar that highlights it (``python`` brings its own `tokens` instead).
+        numbers: The number shown beside each line, 0 for none; empty means 1, 2, 3, …
+        line_stack: A node of `stacks`, LINE_WITHOUT_OP, or LINE_MADE_BY_COMPILER for an op that no Python line asked for.
+        line_path: Index into `paths`, -1 for none.
+        line_place: For Python listings, index into `files` of the file that the line comes from, -1 for a heading or gap;
+            empty for the others.
+        spans: ``[first line, last line]`` of every op of more than one line.
+        folds: ``[line, last line, kind, closed]``; `line` stays visible.
+        files: Short names, made unique. The same file has the same name in every listing of an inspection.
+        functions: Function names that `frames` points into.
+        frames: ``[file, function, line, column, end line, end column]``; numbers from 1, 0 for not known.
+        stacks: ``[innermost frame, stack of the caller or -1]``.
+        paths: Name paths such as ``jit(f)/jvp/mul``.
+        tokens: For ``python``: per line, ``[kind, length]`` runs in the kinds of the grammar; empty for the others.
+        coverage: ``[ops linked to Python, ops]``.
+    """
+
+    key: str
+    dialect: str
+    numbers: list[int]
+    line_stack: list[int]
+    line_path: list[int]
+    line_place: list[int]
+    spans: list[list[int]]
+    folds: list[list[int | str | bool]]
+    files: list[str]
+    functions: list[str]
+    frames: list[list[int]]
+    stacks: list[list[int]]
+    paths: list[str]
+    tokens: list[list[list[str | int]]]
+    coverage: list[int]
