@@ -1,0 +1,28 @@
+"""See what jit makes of a function: linked Python, jaxpr, StableHLO and compiled HLO, in a notebook."""
+
+from typing import TYPE_CHECKING
+
+from jaxscope import errors
+
+if TYPE_CHECKING:
+    from jaxscope._api import inspect, show
+    from jaxscope._inspection import Inspection
+
+__version__ = "0.1.0"
+__all__ = ["Inspection", "__version__", "errors", "inspect", "show"]
+
+# Loaded on first use: Pygments loads the lexers through this package, and they need no JAX.
+_HOMES = {"Inspection": "jaxscope._inspection", "inspect": "jaxscope._api", "show": "jaxscope._api"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,471 @@
+"""The differences between a call and the signature that a program was compiled for.
+
+Problem: a compiled function refuses a call with one exception that stops at the first kind of difference, names places in
+JAX's own words and says nothing of abstract arguments. Input: a `Signature` and the arguments of a call (arrays, NumPy,
+Python scalars, `jax.ShapeDtypeStruct`, avals). Output: `Mismatches`, one row for each leaf or container that differs, with
+what the compiled call does about it and what to do. The structure is walked in `jaxscope._analysis.structure`, values are
+never read.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import jax
+import numpy as np
+
+from jaxscope import _jax, _jax_types
+from jaxscope._analysis import structure
+from jaxscope._analysis.signature import Signature, argument_path, describe_sharding, shorten
+from jaxscope._analysis.structure import Verdict
+
+if TYPE_CHECKING:
+    import pandas
+
+RECOMPILES = "jit itself would compile again for this call."
+
+Difference = Literal[
+    "shape",
+    "dtype",
+    "weak type",
+    "sharding",
+    "layout",
+    "missing",
+    "extra",
+    "container",
+    "length",
+    "key order",
+    "static data",
+    "by keyword",
+    "by position",
+    "static argument",
+    "not an array",
+    "deleted",
+    "tracer",
+    "hidden input",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """One place where a call differs.
+
+    Attributes:
+        path: Where, as JAX names it: ``params['b']``.
+        compiled: What the program was compiled for: ``f32[4,3]``, ``tuple of 2``, ``missing``.
+        called: What the call brings.
+        differs: What differs.
+        verdict: Whether the compiled call ``raises`` or the difference is ``accepted``.
+        note: What else follows from it, "" for nothing.
+        advice: What to do, "" where nothing needs to be done.
+    """
+
+    path: str
+    compiled: str
+    called: str
+    differs: tuple[Difference, ...]
+    verdict: Verdict
+    note: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatches:
+    """Every difference between a call and a signature.
+
+    Attributes:
+        rows: In the order of the signature; what the call brings on top comes last.
+        argument_count: How many arrays the program takes.
+        differing_count: How many of them the rows are about.
+        extra_count: How many things the call brings that the program does not take.
+        notes: What was not compared, and why.
+    """
+
+    rows: tuple[Mismatch, ...]
+    argument_count: int
+    differing_count: int
+    extra_count: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def raises(self) -> bool:
+        """Whether the compiled call would raise."""
+        return any(row.verdict == "raises" for row in self.rows)
+
+    @property
+    def summary(self) -> str:
+        """One line: ``1 of 3 arguments differs from the compiled signature; the call raises``."""
+        if not self.rows:
+            return "The call agrees with the compiled signature"
+        verb = "differs" if self.differing_count == 1 else "differ"
+        noun = "argument" if self.argument_count == 1 else "arguments"
+        line = f"{self.differing_count} of {self.argument_count} {noun} {verb} from the compiled signature"
+        if self.extra_count:
+            line += f", {self.extra_count} too many"
+        return line + ("; the call raises" if self.raises else "; the call is accepted")
+
+
+MISMATCH_COLUMNS = ("path", "compiled", "called", "differs", "verdict", "note", "advice")
+
+
+def mismatch_frame(mismatches: Mismatches) -> "pandas.DataFrame":
+    """The rows as a pandas DataFrame; `differs` is joined by commas."""
+    import pandas
+
+    rows = [
+        {column: getattr(row, column) for column in MISMATCH_COLUMNS} | {"differs": ", ".join(row.differs)}
+        for row in mismatches.rows
+    ]
+    return pandas.DataFrame(rows, columns=list(MISMATCH_COLUMNS), dtype="object")
+
+
+def check_call(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Mismatches:
+    """Compares a call with a signature, under the 64-bit mode of this moment; runs nothing.
+
+    Static arguments are left out when a compiled function is called, so they are no part of a right call. An abstract
+    argument is judged as an array of its type would be.
+
+    Args:
+        signature: What `signature_of` found.
+        args: The positional arguments of the call.
+        kwargs: Its keyword arguments.
+    """
+    types = signature.types
+    if types is None:
+        return Mismatches((), 0, 0, 0, ("No stage was reached, so there is no signature to compare with.",))
+    try:
+        leaves, tree = _jax_types.flatten((tuple(args), dict(kwargs or {})))
+    except Exception as error:
+        # Flattening runs the user's classes and dictionary orders; JAX's own call fails in the same way.
+        row = Mismatch(
+            path="the arguments",
+            compiled=structure.describe(types.tree, ""),
+            called=shorten(str(error)),
+            differs=("container",),
+            verdict="raises",
+            advice="make the arguments a pytree that JAX can flatten",
+        )
+        return Mismatches((row,), len(types.avals), len(types.avals), 0)
+    return _Comparison(signature, types, leaves, tree, args, dict(kwargs or {})).run()
+
+
+class _Comparison:
+    """One comparison: what was found so far, and how to describe a leaf of either side."""
+
+    def __init__(
+        self,
+        signature: Signature,
+        types: _jax_types.InputTypes,
+        leaves: Sequence[Any],
+        tree: Any,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ):
+        self.types, self.leaves, self.tree = types, leaves, tree
+        try:
+            called_keys = _jax_types.key_paths((tuple(args), dict(kwargs)))
+        except Exception:
+            # Classes may refuse to name their children although they can be flattened.
+            called_keys = ()
+        self.compiled = structure.Side(types.tree, types.key_paths, self._compiled_type)
+        self.called = structure.Side(tree, called_keys, self._called_type)
+        self.paths = tuple(argument_path(types, index) for index in range(len(types.avals)))
+        self.static = tuple((leaf.name, leaf.value) for leaf in signature.static)
+        self.notes: list[str] = []
+        self._placement_compared = True
+
+    def run(self) -> Mismatches:
+        walk = structure.compare(self.compiled, self.called, self.paths, self.static, self._leaves_agree, self._value)
+        found = [(entry.order, _structural(entry)) for entry in walk.differences]
+        for compiled_index, called_index, path in walk.pairs:
+            if (row := self._leaf(compiled_index, called_index, path)) is not None:
+                found.append((compiled_index, row))
+        touched = walk.touched | {order for order, row in found if 0 <= order < len(self.types.avals)}
+        rows = [row for _, row in sorted(found, key=lambda entry: entry[0])]
+        rows.extend(self._whole_call(rows))
+        if not self._placement_compared:
+            self.notes.append("The program is for devices that are not attached, so placement was not compared.")
+        return Mismatches(
+            rows=tuple(rows),
+            argument_count=len(self.types.avals),
+            differing_count=len(touched),
+            extra_count=walk.extra,
+            notes=tuple(self.notes),
+        )
+
+    def _whole_call(self, rows: Sequence[Mismatch]) -> list[Mismatch]:
+        """Rows that are about no single argument."""
+        found = []
+        if self.types.hidden:
+            listed = ", ".join(map(_jax_types.short_type, self.types.hidden))
+            found.append(
+                Mismatch(
+                    path="hidden inputs",
+                    compiled=listed,
+                    called="nothing",
+                    differs=("hidden input",),
+                    verdict="raises",
+                    note="The function uses a tracer that belongs to another trace.",
+                    advice="do not keep traced values outside the function; pass them as arguments",
+                )
+            )
+        if self.types.refuses_keywords and self.tree.children()[1].num_nodes > 1:
+            found.append(
+                Mismatch(
+                    path="keyword arguments",
+                    compiled="none",
+                    called="some",
+                    differs=("by keyword",),
+                    verdict="raises",
+                    advice="pass every argument by position",
+                )
+            )
+        if not any(row.verdict == "raises" for row in (*rows, *found)) and not structure.same(
+            self.tree, self.types.tree
+        ):
+            # Never reached by structures that node_data describes; a registry of the future may know others.
+            found.append(
+                Mismatch(
+                    path="the arguments",
+                    compiled=shorten(str(self.types.tree)),
+                    called=shorten(str(self.tree)),
+                    differs=("container",),
+                    verdict="raises",
+                    advice="pass the containers that the program was compiled for",
+                )
+            )
+        return found
+
+    def _compiled_type(self, index: int) -> str:
+        return _jax_types.short_type(self.types.avals[index])
+
+    def _called_type(self, index: int) -> str:
+        value = self.leaves[index]
+        try:
+            return _own_type(value, _jax_types.abstract_type(value))
+        except Exception:
+            return _describe_value(value)
+
+    def _value(self, index: int) -> str:
+        """A leaf of the call as text, to recognise a static argument by; arrays are not read."""
+        value = self.leaves[index]
+        return shorten(repr(value)) if isinstance(value, str | int | float | bool | type(None)) else ""
+
+    def _leaves_agree(self, compiled_index: int, called_index: int) -> bool:
+        row = self._leaf(compiled_index, called_index, "")
+        return row is None or row.verdict == "accepted"
+
+    def _leaf(self, compiled_index: int, called_index: int, path: str) -> Mismatch | None:
+        """The row for two leaves in the same place, None when they agree."""
+        value, aval = self.leaves[called_index], self.types.avals[compiled_index]
+        compiled = _jax_types.short_type(aval)
+        if _jax.is_tracer(value):
+            return Mismatch(
+                path,
+                compiled,
+                "a tracer",
+                ("tracer",),
+                "raises",
+                "A compiled function cannot be called under jit, grad or vmap.",
+                "call the jitted function instead of the compiled one",
+            )
+        try:
+            given = _jax_types.abstract_type(value)
+        except Exception as error:
+            # Whatever JAX says of a value that is no array: TypeError, ValueError, OverflowError and others.
+            return Mismatch(
+                path,
+                compiled,
+                _describe_value(value),
+                ("not an array",),
+                "raises",
+                shorten(str(error)),
+                f"pass {compiled}, for instance jnp.asarray of a number or a NumPy array",
+            )
+        called = _own_type(value, given)
+        differs: list[Difference] = []
+        if not _same_shape(aval.shape, given.shape):
+            differs.append("shape")
+        if aval.dtype != given.dtype:
+            differs.append("dtype")
+        if differs:
+            note = _x64_note(aval.dtype, given.dtype) or RECOMPILES
+            advice = _type_advice(path, value, aval, given, differs)
+            return Mismatch(path, compiled, called, tuple(differs), "raises", note, advice)
+        if (row := self._placement(compiled_index, value, path, compiled, called)) is not None:
+            return row
+        own_dtype = getattr(value, "dtype", aval.dtype)
+        if own_dtype != aval.dtype:
+            note = f"JAX takes {own_dtype} as {aval.dtype} while 64-bit mode is off."
+            return Mismatch(path, compiled, called, ("dtype",), "accepted", note)
+        compiled_weak, given_weak = bool(getattr(aval, "weak_type", False)), bool(getattr(given, "weak_type", False))
+        if compiled_weak != given_weak:
+            words = {True: "weak", False: "strong"}
+            compiled, called = f"{compiled} {words[compiled_weak]}", f"{called} {words[given_weak]}"
+            advice = "" if not given_weak else f"jnp.asarray({path}, '{aval.dtype}') is strong"
+            return Mismatch(path, compiled, called, ("weak type",), "accepted", RECOMPILES, advice)
+        return None
+
+    def _placement(self, index: int, value: Any, path: str, compiled: str, called: str) -> Mismatch | None:
+        """The row for an array in the wrong place; NumPy, Python values and dropped arguments have no place."""
+        if self.types.kept is not None and not self.types.kept[index]:
+            return None
+        is_array = _is_plain_array(value)
+        if is_array and value.is_deleted():
+            return Mismatch(
+                path,
+                compiled,
+                f"{called} deleted",
+                ("deleted",),
+                "raises",
+                "The array was donated or deleted.",
+                "pass an array that is still alive",
+            )
+        required = _jax_types.required_placement(self.types, index)
+        sharding = getattr(value, "sharding", None)
+        if required is None or not (is_array or isinstance(value, jax.ShapeDtypeStruct)) or sharding is None:
+            return None
+        if not _jax_types.is_attached(required):
+            self._placement_compared = False
+            return None
+        rank = len(self.types.avals[index].shape)
+        wanted, brought = describe_sharding(required), describe_sharding(sharding)
+        committed = _jax_types.is_committed(value) if is_array else True
+        if not sharding.is_equivalent_to(required, rank):
+            if not committed:
+                note = "The array is committed to no device, so the call moves it to where the program wants it."
+                return Mismatch(
+                    path, f"{compiled} on {wanted}", f"{called} on {brought}", ("sharding",), "accepted", note
+                )
+            advice = f"jax.device_put({path}, ...) with the sharding {wanted}"
+            return Mismatch(
+                path, f"{compiled} on {wanted}", f"{called} on {brought}", ("sharding",), "raises", RECOMPILES, advice
+            )
+        return self._layout(index, value, path, compiled, called) if is_array and committed else None
+
+    def _layout(self, index: int, value: Any, path: str, compiled: str, called: str) -> Mismatch | None:
+        required = self.types.layouts[index] if self.types.layouts is not None else None
+        layout = value.format.layout
+        if required is None or layout is None or layout == required:
+            return None
+        return Mismatch(
+            path,
+            f"{compiled} as {shorten(str(required))}",
+            f"{called} as {shorten(str(layout))}",
+            ("layout",),
+            "raises",
+            advice=f"jax.device_put({path}, compiled.input_formats) with the format of this argument",
+        )
+
+
+def _structural(entry: structure.Difference) -> Mismatch:
+    return Mismatch(
+        path=entry.path,
+        compiled=entry.compiled,
+        called=entry.called,
+        differs=(entry.kind,),
+        verdict="raises",
+        note=entry.note or RECOMPILES,
+        advice=entry.advice,
+    )
+
+
+def _is_plain_array(value: Any) -> bool:
+    # Key arrays are jax.Array too, but compiled calls move them wherever they are.
+    return isinstance(value, jax.Array) and not jax.dtypes.issubdtype(value.dtype, jax.dtypes.extended)
+
+
+def _same_shape(compiled: Sequence[Any], given: Sequence[Any]) -> bool:
+    if len(compiled) != len(given):
+        return False
+    # A symbolic dimension stands for any number.
+    return all(
+        _jax.is_symbolic((wanted,)) or wanted == brought for wanted, brought in zip(compiled, given, strict=True)
+    )
+
+
+def _own_type(value: Any, given: Any) -> str:
+    """The type of what was passed, before JAX narrows it: a NumPy ``f64[3]`` stays one."""
+    own_dtype = getattr(value, "dtype", None)
+    if isinstance(own_dtype, np.dtype) and own_dtype != given.dtype:
+        return _jax_types.short_array_type(given.shape, own_dtype)
+    return _jax_types.short_type(given)
+
+
+def _describe_value(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"numpy array of {shorten(str(value.dtype))}"
+    if isinstance(value, int):
+        return f"int of {value.bit_length()} bits"
+    return f"value of type {shorten(type(value).__name__)}"
+
+
+def _x64_note(compiled_dtype: Any, given_dtype: Any) -> str:
+    """A sentence where only 64-bit mode makes the difference."""
+    if not (isinstance(compiled_dtype, np.dtype) and isinstance(given_dtype, np.dtype)):
+        return ""
+    same_kind = compiled_dtype.kind == given_dtype.kind
+    sizes = (compiled_dtype.itemsize, given_dtype.itemsize)
+    if not same_kind or sizes not in ((8, 4), (4, 8), (16, 8), (8, 16)):
+        return ""
+    mode = "on" if jax.config.jax_enable_x64 else "off"
+    wide = sizes[0] > sizes[1]
+    if wide and mode == "off":
+        return f"The program was compiled for {compiled_dtype}, with 64-bit mode on; it is off now."
+    if not wide and mode == "on":
+        return f"The program was compiled for {compiled_dtype}; 64-bit mode is on now and keeps {given_dtype}."
+    return ""
+
+
+def _type_advice(path: str, value: Any, aval: Any, given: Any, differs: Sequence[str]) -> str:
+    """The expression that makes the passed value fit, or the sentence that says it cannot."""
+    expression = path
+    if "shape" in differs:
+        if any(_jax.is_symbolic((dimension,)) for dimension in aval.shape):
+            return f"pass {_jax_types.short_type(aval)}"
+        wanted, brought = tuple(aval.shape), tuple(given.shape)
+        if wanted == brought[::-1] and len(wanted) == 2:
+            expression = f"{expression}.T"
+        elif np.prod(wanted, dtype=object) == np.prod(brought, dtype=object):
+            expression = f"{expression}.reshape({_tuple_text(wanted)})"
+        elif _broadcasts(brought, wanted):
+            expression = f"jnp.broadcast_to({expression}, {_tuple_text(wanted)})"
+        else:
+            return f"pass {_jax_types.short_type(aval)}, or compile for {_jax_types.short_type(given)}"
+    if "dtype" in differs:
+        if _jax_types.is_extended(aval) or _jax_types.is_extended(given):
+            return _key_advice(path, aval, given)
+        if jax.dtypes.float0 in (aval.dtype, given.dtype):
+            return f"pass {_jax_types.short_type(aval)}"
+        if _needs_x64(aval.dtype):
+            return f"call it inside jax.enable_x64(True), or compile for {_jax_types.short_type(given)}"
+        # A Python number has neither .reshape nor .astype.
+        if isinstance(value, int | float | complex) and not hasattr(value, "dtype"):
+            return (
+                f"jnp.asarray({path}, '{aval.dtype}')" if expression == path else f"pass {_jax_types.short_type(aval)}"
+            )
+        expression = f"{expression}.astype('{aval.dtype}')"
+    return expression
+
+
+def _needs_x64(dtype: Any) -> bool:
+    return jax.dtypes.canonicalize_dtype(dtype) != dtype
+
+
+def _key_advice(path: str, aval: Any, given: Any) -> str:
+    if not _jax_types.is_extended(given):
+        return f"jax.random.wrap_key_data({path}) if it holds the data of a key"
+    if not _jax_types.is_extended(aval):
+        return f"jax.random.key_data({path})"
+    return "make the key with the implementation that the program was compiled for"
+
+
+def _broadcasts(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+    try:
+        return np.broadcast_shapes(tuple(shape), tuple(wanted)) == tuple(wanted)
+    except ValueError:
+        return False
+
+
+def _tuple_text(shape: Sequence[int]) -> str:
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"

@@ -1,0 +1,103 @@
+"""`show` and `inspect`: the two functions that know the whole way from a function to a picture.
+
+Input: what the user typed. Output: an `Inspection`, and for `show` exactly one display, live while the stages run.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jaxscope._inputs import read_call, read_request, refuse_collisions
+from jaxscope._facts import Facts
+from jaxscope._inspection import Inspection
+from jaxscope._render.display import Display
+from jaxscope._stages import run_stages
+from jaxscope._targets import resolve_target
+
+
+def show(
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    target: Any = None,
+    call: Any = None,
+    compiler_options: Mapping[str, Any] | None = None,
+    mesh: Any = None,
+    strict: bool = False,
+    **kwargs: Any,
+) -> Inspection:
+    """Traces, lowers and compiles a function, and displays what each stage made of it while it happens.
+
+    Nothing is executed and no argument is kept: arrays are reduced to their types at once.
+
+    Args:
+        f: Anything that `jax.jit` takes, a jitted function, a bound method, another library's jit wrapper (with ``.trace`` or
+            ``.lower``), a `jax.stages` object or a `jax.export.Exported`.
+        *args: Arguments of `f`: arrays, `jax.ShapeDtypeStruct`, Python scalars (weak types are kept), pytrees of these,
+            strings such as ``"f32[8,128]"`` or ``"bf16[8,@data 128]"``, and plain values for static parameters.
+        target: Where to compile: None for JAX's own choice, a platform such as ``"cpu"``, or a `jax.Device`.
+        call: A call to compare with the signature: a tuple of positional arguments or a dict of keyword arguments.
+        compiler_options: XLA options, as for `jax.stages.Lowered.compile`.
+        mesh: A `jax.sharding.Mesh` for strings that name mesh axes; None for the mesh in context.
+        strict: Whether to raise the exception of a stage that fails, after displaying it.
+        **kwargs: Keyword arguments of `f`.
+
+    Returns:
+        The inspection: texts, tables, JAX's own stage objects.
+
+    Raises:
+        jaxscope.errors.InputError: Bad input to jaxscope itself, before any work.
+        Exception: With `strict`, what the failing stage raised.
+    """
+    return _run(f, args, kwargs, target, call, compiler_options, mesh, strict, live=True)
+
+
+def inspect(
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    target: Any = None,
+    call: Any = None,
+    compiler_options: Mapping[str, Any] | None = None,
+    mesh: Any = None,
+    strict: bool = False,
+    **kwargs: Any,
+) -> Inspection:
+    """Does what `show` does without displaying anything; the result shows itself when it is the value of a cell.
+
+    Arguments, result and errors are those of `show`.
+    """
+    return _run(f, args, kwargs, target, call, compiler_options, mesh, strict, live=False)
+
+
+def _run(
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    target: Any,
+    call: Any,
+    compiler_options: Mapping[str, Any] | None,
+    mesh: Any,
+    strict: bool,
+    live: bool,
+) -> Inspection:
+    options = {"target": target, "call": call, "compiler_options": compiler_options, "mesh": mesh, "strict": strict}
+    refuse_collisions(f, options)
+    request = read_request(f, args, kwargs, mesh)
+    call_args, call_kwargs = read_call(call)
+    facts = Facts(request, resolve_target(target))
+    inspection = Inspection(facts)
+    display = inspection._display if live else None
+    facts.begin()
+    if display is not None:
+        display.open()
+    for stage in run_stages(request, facts.target, compiler_options, display.refresh if display is not None else None):
+        facts.finish(stage)
+        if display is not None and facts.running is not None:
+            display.refresh_view()
+    if call is not None:
+        facts.mismatches = inspection.check(*call_args, **call_kwargs)
+    if display is not None:
+        display.close()
+    if facts.error is not None and (strict or isinstance(facts.error, KeyboardInterrupt)):
+        raise facts.error
+    return inspection

@@ -1,0 +1,170 @@
+"""Everything that is known about one inspection, worked out on first use and kept.
+
+Problem: stages finish one by one, and parsing 50 MB is worth its time only when somebody looks. Input: a `Request`, a
+`Target` and the stages as they end. Output: `Facts`: products, linked listings, the Python side and the tables' records.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from jaxscope import _jax
+from jaxscope._analysis.cost import CostTable, cost_of
+from jaxscope._analysis.memory import MemoryTable, memory_of
+from jaxscope._analysis.mismatches import Mismatches
+from jaxscope._analysis.signature import Signature, signature_of
+from jaxscope._failures import explain
+from jaxscope._inputs import Request
+from jaxscope._ir import hlo, stablehlo
+from jaxscope._ir import jaxpr as jaxpr_parser
+from jaxscope._ir.model import Frame, Listing
+from jaxscope._links import Definition, LinkedListing, definition_of, link_listing
+from jaxscope._sources import SourceLine, display_name, python_listing
+from jaxscope._stages import STAGES, Stage
+from jaxscope._targets import Target
+from jaxscope.errors import UnavailableError
+
+_STAGE_OF_LISTING = {spec.dialect: spec.key for spec in STAGES}
+
+
+class Facts:
+    """The store behind an inspection.
+
+    Attributes:
+        name: The function's name.
+        target: Where the program is compiled for.
+        notes: What was noticed while reading the input.
+        static: The values that are baked in, as (name, shortened repr).
+        definition: Where the function's own code stands, None where it is not Python.
+        mismatches: How the call given as ``call=`` differs from the signature, None when there was none.
+        running: The key of the stage that runs now; None before and after.
+    """
+
+    def __init__(self, request: Request, target: Target):
+        self.name = request.name
+        self.target = target
+        self.notes = request.notes
+        self.static = tuple((item.name, item.value) for item in request.static)
+        self.definition: Definition | None = definition_of(request.own) if request.own is not None else None
+        self.mismatches: Mismatches | None = None
+        self.running: str | None = None
+        self._stages: dict[str, Stage] = {}
+        self._listings: dict[str, LinkedListing] = {}
+        self._python: tuple[str, tuple[Listing, tuple[SourceLine, ...]]] | None = None
+
+    @property
+    def stages(self) -> Mapping[str, Stage]:
+        """The stages that have ended, by key."""
+        return MappingProxyType(self._stages)
+
+    @property
+    def error(self) -> BaseException | None:
+        """The exception of the stage that failed; None when none did."""
+        return next((stage.error for stage in self._stages.values() if stage.error is not None), None)
+
+    def begin(self) -> None:
+        """Marks the first stage as running."""
+        self.running = STAGES[0].key
+
+    def finish(self, stage: Stage) -> None:
+        """Takes a stage that has ended and marks the next as running."""
+        self._stages[stage.key] = stage
+        waiting = [spec.key for spec in STAGES if spec.key not in self._stages]
+        self.running = waiting[0] if waiting else None
+
+    def product(self, key: str) -> Any:
+        """JAX's own object of a stage, or None."""
+        stage = self._stages.get(key)
+        return stage.product if stage is not None else None
+
+    def require_product(self, key: str) -> Any:
+        """JAX's own object of a stage.
+
+        Raises:
+            UnavailableError: There is none; the message gives the reason, and the stage's exception is its cause.
+        """
+        stage = self._stages.get(key)
+        if stage is not None and stage.status == "done":
+            return stage.product
+        status, reason = (stage.status, stage.reason) if stage else ("not reached yet", "A stage before it is running.")
+        raise UnavailableError(
+            f"Reading the {key} stage of {self.name}: it is {status}. {reason} "
+            f'See inspection.stages["{key}"] for what is known.'
+        ) from (stage.error if stage else None)
+
+    # Listings.
+
+    def available_listings(self) -> list[str]:
+        """The keys of the compilers' listings that there is a text for, in stage order."""
+        return [spec.dialect for spec in STAGES if self.product(spec.key) is not None]
+
+    def listing(self, key: str) -> LinkedListing:
+        """The parsed and linked listing ``jaxpr``, ``stablehlo`` or ``hlo``; parsed on first use.
+
+        Raises:
+            UnavailableError: The stage gave no text.
+        """
+        if key not in self._listings:
+            product = self.require_product(_STAGE_OF_LISTING[key])
+            self._listings[key] = link_listing(key, _READERS[key](product), self.definition)
+        return self._listings[key]
+
+    def python_side(self) -> tuple[Listing, tuple[SourceLine, ...]]:
+        """The Python side, made from the earliest stage that is there: later ones name the same places."""
+        available = self.available_listings()
+        earliest = available[0] if available else ""
+        if self._python is None or self._python[0] != earliest:
+            own = (self.definition.file, self.definition.first_line) if self.definition else None
+            frames: list[Frame] = list(self.listing(earliest).stacks.frames) if earliest else []
+            for stage in self._stages.values():
+                if stage.error is not None:
+                    frames += explain(stage.error, stage.key).frames
+            self._python = (earliest, python_listing(frames, own))
+        return self._python[1]
+
+    def python_name(self) -> str:
+        """Short name of the file that holds the function, or else of the first one shown."""
+        if self.definition is not None:
+            return display_name(self.definition.file)
+        lines = self.python_side()[1]
+        return display_name(lines[0].file) if lines else ""
+
+    # Tables; only asked for once all stages have ended.
+
+    @cached_property
+    def cost(self) -> CostTable:
+        """XLA's own cost figures."""
+        compiled = self.product("compile")
+        text = self.listing("hlo").listing.text if compiled is not None else None
+        return cost_of(self.product("lower"), compiled, text)
+
+    @cached_property
+    def memory(self) -> MemoryTable:
+        """XLA's own memory figures."""
+        return memory_of(self.product("compile"))
+
+    @cached_property
+    def signature(self) -> Signature:
+        """The arguments and results."""
+        return signature_of(self.product("trace"), self.product("lower"), self.product("compile"), self.static)
+
+
+def _read_jaxpr(traced: Any) -> Listing:
+    return jaxpr_parser.parse(*_jax.print_jaxpr(traced.jaxpr))
+
+
+def _read_stablehlo(lowered: Any) -> Listing:
+    return stablehlo.parse(lowered.as_text(debug_info=True))
+
+
+def _read_hlo(compiled: Any) -> Listing:
+    text = compiled.as_text()
+    if not text:
+        raise UnavailableError(
+            "Reading the compiled HLO: the backend gives no text for its executables. Compile for another target to read it."
+        )
+    return hlo.parse(text)
+
+
+_READERS = {"jaxpr": _read_jaxpr, "stablehlo": _read_stablehlo, "hlo": _read_hlo}

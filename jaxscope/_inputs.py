@@ -1,0 +1,399 @@
+"""What the user handed over, made into a `Request` that holds types and no arrays.
+
+Problem: `show` takes anything that `jax.jit` takes and more (bound methods of jitted functions, other libraries' jit
+wrappers, finished stages, strings such as ``"f32[8,128]"``), and must neither run the function nor keep an array alive.
+Input: the function, its arguments and the options. Output: a `Request`: how to start, with what, and what is to be said
+about it. What jaxscope itself refuses raises `InputError` here, before any work; what JAX refuses is left to JAX, so that
+its own error is seen in the stage where it belongs.
+"""
+
+import enum
+import functools
+import inspect
+import re
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import jax
+import numpy as np
+
+from jaxscope import _jax
+from jaxscope.errors import InputError
+
+Kind = Literal["jitted", "plain", "wrapper", "traced", "lowered", "compiled"]
+
+# The names that show and inspect keep for themselves.
+OPTIONS = ("target", "call", "compiler_options", "mesh", "strict")
+
+# "f32[8,@data 128]": a type, then dimensions, each with the mesh axis it is split over, if any.
+_SPEC = re.compile(r"^\s*(~?)([a-z][a-z0-9_]*|key<[a-z0-9]+>)\s*\[([^\[\]]*)\]\s*$")
+# "@data 128" or "128"
+_DIMENSION = re.compile(r"^(?:@([A-Za-z_][A-Za-z0-9_]*)\s+)?([0-9]+)$")
+
+_SHORT_DTYPES = {
+    "f": "float",
+    "i": "int",
+    "s": "int",
+    "u": "uint",
+    "bf": "bfloat",
+    "c": "complex",
+}
+_MAXIMUM_VALUE_LENGTH = 80
+
+
+@dataclass(frozen=True)
+class StaticArgument:
+    """A value that is part of the program and not of its signature; `value` is a shortened repr."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to inspect.
+
+    Attributes:
+        kind: How to start: ``jitted`` and ``plain`` have `.trace`, a ``wrapper`` is another library's, the rest are finished
+            stages.
+        name: The function's name for people.
+        function: What to start from: a jitted function, a wrapper or a stage; None when it could not be jitted.
+        args: Positional arguments; arrays have become `jax.ShapeDtypeStruct`.
+        kwargs: Keyword arguments, likewise.
+        static: The values that are baked in.
+        own: The user's own function where it could be found, for its source.
+        notes: What the user should know about how the input was read.
+        refusal: The exception `jax.jit` raised for the function, which the trace stage reports.
+    """
+
+    kind: Kind
+    name: str
+    function: Any
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    static: tuple[StaticArgument, ...] = ()
+    own: Any = None
+    notes: tuple[str, ...] = ()
+    refusal: Exception | None = None
+
+
+def read_request(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any = None) -> Request:
+    """Reads what was handed to `show` or `inspect`.
+
+    Args:
+        function: Any object that DESIGN names: a function, a jitted one, a wrapper, a stage or an exported program.
+        args: Positional arguments as given.
+        kwargs: Keyword arguments as given, options taken out.
+        mesh: A `jax.sharding.Mesh` for strings with ``@axis``, or None for the mesh in context.
+
+    Raises:
+        InputError: A type string that cannot be read, or arguments beside a finished stage.
+    """
+    for kind, stage in (("traced", "Traced"), ("lowered", "Lowered"), ("compiled", "Compiled")):
+        if isinstance(function, getattr(jax.stages, stage)):
+            _refuse_arguments(args, kwargs, f"a jax.stages.{stage}")
+            return Request(kind, _stage_name(function), function, notes=(f"Starts from a finished jax.stages.{stage}.",))
+    if isinstance(function, jax.export.Exported):
+        return _read_exported(function, args, kwargs)
+    if isinstance(function, types.MethodType) and hasattr(function.__func__, "trace"):
+        # A bound method of a jitted function answers to .trace and .lower, but those of the unbound one: self is lost.
+        return read_request(function.__func__, (function.__self__, *args), kwargs, mesh)
+    if (facts := _jax.jit_facts(function)) is not None:
+        positions, names = _static_arguments(facts, args, kwargs)
+        return _build("jitted", function, facts.function, args, kwargs, positions, names, mesh, ())
+    if hasattr(function, "trace") or hasattr(function, "lower"):
+        owner = type(function).__module__.partition(".")[0]
+        note = f"Compiled through {owner}'s own .lower: arguments go to it as they are."
+        own = getattr(function, "__wrapped__", None) or getattr(function, "fun", None) or getattr(function, "fn", None)
+        return Request("wrapper", function_name(function), function, tuple(args), dict(kwargs), (), own, (note,))
+    return _read_plain(function, args, kwargs, mesh)
+
+
+def refuse_collisions(function: Any, given: Mapping[str, Any]) -> None:
+    """Refuses an option that is also a parameter of the function: nobody could tell which one was meant.
+
+    Raises:
+        InputError: The function has a parameter of the same name as an option that was given.
+    """
+    options = [name for name, value in given.items() if value is not None and value is not False]
+    if not options:
+        return
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return
+    bound = function.keywords if isinstance(function, functools.partial) else {}
+    for name in options:
+        parameter = parameters.get(name)
+        if parameter is not None and parameter.kind is not parameter.VAR_KEYWORD and name not in bound:
+            raise InputError(
+                f"Reading the option {name}=: {function_name(function)} has a parameter of the same name. "
+                f"Bind the function's own first, functools.partial(f, {name}=...), or leave the option out."
+            )
+
+
+def function_name(function: Any) -> str:
+    """A name for people: a partial names what it binds, an object its class."""
+    if isinstance(function, functools.partial):
+        bound = [shorten(value) for value in function.args]
+        bound += [f"{key}={shorten(value)}" for key, value in function.keywords.items()]
+        return f"partial({', '.join([function_name(function.func), *bound])})"
+    name = getattr(function, "__name__", None)
+    return name if isinstance(name, str) else type(function).__name__
+
+
+def shorten(value: Any, limit: int = _MAXIMUM_VALUE_LENGTH) -> str:
+    """A repr that is short whatever the value does: arrays by type, others cut, failing ones named by class."""
+    if isinstance(value, jax.Array | np.ndarray) and getattr(value, "ndim", 0):
+        return f"{value.dtype}{list(value.shape)}"
+    try:
+        text = repr(value)
+    except Exception:  # A user's __repr__ may raise anything; the class name is always there.
+        text = f"<{type(value).__name__}>"
+    # An address differs from run to run: <Model object at 0x7f3a5c0d8e50>
+    text = re.sub(r" at 0x[0-9a-f]+", "", text)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def parse_spec(text: str, mesh: Any = None) -> jax.ShapeDtypeStruct:
+    """The abstract array that a string such as ``"f32[8,128]"`` or ``"bf16[8,@data 128]"`` stands for.
+
+    A leading ``~`` means weakly typed, ``key<fry>[]`` a PRNG key, ``@axis`` that the dimension is split over a mesh axis.
+
+    Raises:
+        InputError: The string is not of this form, its type is unknown, or it names an axis and there is no such mesh.
+    """
+    match = _SPEC.match(text)
+    if match is None:
+        raise InputError(
+            f"Reading the argument {shorten(text)} as a type: found no type and shape in it. "
+            'Write "f32[8,128]", or mark the parameter as static if the string itself is meant.'
+        )
+    dtype = _parse_dtype(match[2], text)
+    dimensions, axes = [], []
+    for part in filter(None, (part.strip() for part in match[3].split(","))):
+        dimension = _DIMENSION.match(part)
+        if dimension is None:
+            raise InputError(
+                f"Reading the argument {shorten(text)} as a type: the dimension {part!r} is not a number. "
+                'Write each dimension as 128, or as "@data 128" to split it over a mesh axis.'
+            )
+        axes.append(dimension[1])
+        dimensions.append(int(dimension[2]))
+    sharding = _named_sharding(axes, mesh, text) if any(axes) else None
+    return jax.ShapeDtypeStruct(tuple(dimensions), dtype, sharding=sharding, weak_type=bool(match[1]))
+
+
+def _parse_dtype(name: str, text: str) -> Any:
+    if name.startswith("key<"):
+        implementations = {"fry": "threefry2x32"}
+        wanted = implementations.get(name[4:-1], name[4:-1])
+        try:
+            return jax.eval_shape(lambda: jax.random.key(0, impl=wanted)).dtype
+        except ValueError as error:
+            raise InputError(
+                f"Reading the argument {shorten(text)} as a type: {name} is no known key. Write key<fry>[] or key<rbg>[]."
+            ) from error
+    # f32 → float32, bf16 → bfloat16, pred → bool; long names are taken as they are.
+    short = re.match(r"^(bf|[fisuc])([0-9]+)(.*)$", name)
+    full = "bool" if name == "pred" else name
+    if short is not None:
+        full = f"{_SHORT_DTYPES[short[1]]}{short[2]}{('_' + short[3].lstrip('_')) if short[3] else ''}"
+    for candidate in (full, name):
+        try:
+            return jax.numpy.dtype(candidate)
+        except TypeError:
+            continue
+    raise InputError(
+        f"Reading the argument {shorten(text)} as a type: {name} is no array type that JAX knows. "
+        "Write it as f32, bf16, i8, u4, c64, bool, or by its full name, float8_e4m3fn."
+    )
+
+
+def _named_sharding(axes: list[str | None], mesh: Any, text: str) -> Any:
+    mesh = mesh if mesh is not None else _jax.mesh_in_context()
+    names = () if mesh is None else mesh.axis_names
+    if missing := [axis for axis in axes if axis is not None and axis not in names]:
+        raise InputError(
+            f"Reading the argument {shorten(text)} as a type: there is no mesh axis {missing[0]!r} "
+            f"(axes: {', '.join(map(str, names)) or 'no mesh at all'}). "
+            "Pass mesh=jax.make_mesh((2,), ('data',)), or inspect inside jax.set_mesh(mesh)."
+        )
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*axes))
+
+
+def _refuse_arguments(args: Sequence[Any], kwargs: Mapping[str, Any], what: str) -> None:
+    if args or kwargs:
+        raise InputError(
+            f"Reading the arguments for {what}: it was made for fixed arguments already, and {len(args) + len(kwargs)} "
+            "more were given. Leave them out; to compare them with the signature, pass call=(...)."
+        )
+
+
+def _stage_name(stage: Any) -> str:
+    name = getattr(stage, "fun_name", None) or getattr(stage, "_name", None)
+    return name if isinstance(name, str) else type(stage).__name__.lower()
+
+
+def _read_exported(exported: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Request:
+    if not args and not kwargs:
+        args, kwargs = jax.tree.unflatten(
+            exported.in_tree, [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in exported.in_avals]
+        )
+    note = f"An exported program (for {', '.join(exported.platforms)}), compiled here through its .call."
+    return Request(
+        "plain", exported.fun_name, jax.jit(exported.call), tuple(args), dict(kwargs), notes=(note,), own=None
+    )
+
+
+def _read_plain(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any) -> Request:
+    positions = tuple(index for index, value in enumerate(args) if _is_plainly_static(value))
+    names = tuple(name for name, value in kwargs.items() if _is_plainly_static(value))
+    notes = ["A plain function: jitted for this inspection with jax.jit(f)."]
+    if positions or names:
+        options = [f"static_argnums={positions}"] if positions else []
+        options += [f"static_argnames={names}"] if names else []
+        notes = [f"A plain function: jitted for this inspection with jax.jit(f, {', '.join(options)})."]
+    try:
+        jitted = jax.jit(function, static_argnums=positions or None, static_argnames=names or None)
+    except Exception as error:  # What jit says of the object is what the user should read, in the trace stage.
+        return Request("plain", function_name(function), None, own=function, refusal=error)
+    return _build("plain", jitted, function, args, kwargs, positions, names, mesh, tuple(notes))
+
+
+def _is_plainly_static(value: Any) -> bool:
+    """Values that no array could stand for: text that is no type, functions, enumeration members."""
+    if isinstance(value, str):
+        return _SPEC.match(value) is None
+    if isinstance(value, enum.Enum | bytes):
+        return True
+    # A callable that is also a pytree (an Equinox module) carries arrays and is an ordinary argument.
+    return callable(value) and not isinstance(value, jax.Array) and jax.tree.structure(value).num_nodes == 1 and (
+        isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType | type)
+        or _jax.jit_facts(value) is not None
+        or type(value).__module__.startswith(("jax", "numpy"))
+    )
+
+
+def _static_arguments(
+    facts: _jax.JitFacts, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The positions and keywords of this call that the jitted function takes as static."""
+    positions = {number % len(args) if number < 0 else number for number in facts.static_argnums if args}
+    return tuple(sorted(number for number in positions if number < len(args))), tuple(
+        name for name in facts.static_argnames if name in kwargs
+    )
+
+
+def _parameter_names(function: Any, count: int) -> list[str]:
+    """Names for positional arguments; ``args[1]`` where the signature does not give one."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return [names[index] if index < len(names) else f"args[{index}]" for index in range(count)]
+
+
+def _build(
+    kind: Kind,
+    jitted: Any,
+    own: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    positions: tuple[int, ...],
+    names: tuple[str, ...],
+    mesh: Any,
+    notes: tuple[str, ...],
+) -> Request:
+    labels = _parameter_names(own, len(args))
+    static = [StaticArgument(labels[index], shorten(args[index])) for index in positions]
+    static += [StaticArgument(name, shorten(kwargs[name])) for name in names]
+    narrowed: list[str] = []
+    abstract_args = tuple(
+        value if index in positions else abstract(value, labels[index], mesh, narrowed)
+        for index, value in enumerate(args)
+    )
+    abstract_kwargs = {
+        name: value if name in names else abstract(value, name, mesh, narrowed) for name, value in kwargs.items()
+    }
+    notes += _default_notes(own, args, kwargs)
+    if narrowed:
+        notes += (f"64-bit types are off (jax_enable_x64): {'; '.join(narrowed)}.",)
+    return Request(kind, function_name(own), jitted, abstract_args, abstract_kwargs, tuple(static), own, notes)
+
+
+def _default_notes(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[str, ...]:
+    """Says which defaults are baked in: a default that is not passed is a constant of the program."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return ()
+    given = set(bound.arguments)
+    variadic = {p.name for p in bound.signature.parameters.values() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    bound.apply_defaults()
+    baked = [
+        f"{name}={shorten(value)}" for name, value in bound.arguments.items() if name not in given and name not in variadic
+    ]
+    return (f"Baked in, because the default was not passed: {', '.join(baked)}.",) if baked else ()
+
+
+def abstract(value: Any, label: str, mesh: Any, narrowed: list[str]) -> Any:
+    """`value` with every array replaced by its type; as it is when its containers do not allow that.
+
+    Weak types, shardings of committed arrays and PRNG keys are kept. `narrowed` collects what 64-bit input becomes.
+    """
+
+    def one(path: Any, leaf: Any) -> Any:
+        if isinstance(leaf, str):
+            return parse_spec(leaf, mesh)
+        if isinstance(leaf, np.ndarray | np.generic):
+            dtype = jax.dtypes.canonicalize_dtype(leaf.dtype) if _jax.is_array_dtype(leaf.dtype) else None
+            if dtype is None:
+                return leaf
+            if dtype != leaf.dtype:
+                narrowed.append(f"{label}{jax.tree_util.keystr(path)} {leaf.dtype} → {dtype}")
+            return jax.ShapeDtypeStruct(np.shape(leaf), dtype)
+        if isinstance(leaf, jax.Array) and not _jax.is_tracer(leaf):
+            sharding = leaf.sharding if leaf.committed else None
+            return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding, weak_type=leaf.aval.weak_type)
+        if _jax.is_tracer(leaf):
+            return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, weak_type=leaf.aval.weak_type)
+        return leaf
+
+    try:
+        return jax.tree_util.tree_map_with_path(one, value)
+    except InputError:
+        raise
+    except Exception:  # A container that checks its leaves (or whose keys do not sort): JAX meets it as it is.
+        return value
+
+
+def read_call(call: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The positional and keyword arguments that ``call=`` stands for.
+
+    Raises:
+        InputError: It is neither a tuple or list of positional arguments nor a dict of keyword arguments.
+    """
+    if call is None:
+        return (), {}
+    if isinstance(call, tuple | list) and not hasattr(call, "_fields"):
+        return tuple(call), {}
+    if isinstance(call, Mapping) and all(isinstance(name, str) for name in call):
+        return (), dict(call)
+    raise InputError(
+        f"Reading call={shorten(call)}: found {type(call).__name__}, which is no list of arguments. Pass a tuple of positional "
+        "arguments, call=(x,), or a dict of keyword arguments; for both use inspection.check(...)."
+    )
+
+
+def read_types(value: Any) -> Any:
+    """An argument of a call, with strings that name a type replaced by that type."""
+    try:
+        return jax.tree.map(lambda leaf: parse_spec(leaf) if isinstance(leaf, str) and _SPEC.match(leaf) else leaf, value)
+    except InputError:
+        raise
+    except Exception:  # A container that checks its leaves: its strings, if any, stay strings.
+        return value

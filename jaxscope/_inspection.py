@@ -1,0 +1,165 @@
+"""The result that users hold: JAX's own objects, texts, tables, checks, and how it shows itself.
+
+Input: the facts of one inspection. Output: `Inspection`, small on purpose; what it offers is worked out elsewhere.
+"""
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+from jaxscope import _inputs
+from jaxscope._analysis.cost import cost_frame
+from jaxscope._analysis.memory import memory_frame
+from jaxscope._analysis.mismatches import Mismatches, check_call
+from jaxscope._analysis.operations import operations_frame
+from jaxscope._analysis.signature import signature_frame
+from jaxscope._facts import Facts
+from jaxscope._render.display import Display
+from jaxscope._render.text import render_text
+from jaxscope._stages import Stage
+from jaxscope._view.source import ViewSource
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Inspection:
+    """What jit made of a function; made by `jaxscope.show` and `jaxscope.inspect`.
+
+    As the value of a cell it shows itself as a widget. ``str`` gives the whole report as text, ``repr`` the report without
+    the listings. It holds types, never an argument's array.
+    """
+
+    def __init__(self, facts: Facts):
+        self._facts = facts
+        self._source = ViewSource(facts)
+        self._display = Display(self._source)
+
+    @property
+    def stages(self) -> Mapping[str, Stage]:
+        """The stages ``trace``, ``lower`` and ``compile``: status, product, error, reason, seconds and warnings of each."""
+        return self._facts.stages
+
+    @property
+    def error(self) -> BaseException | None:
+        """The very exception of the stage that failed; None when none did."""
+        return self._facts.error
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about how the input was read."""
+        return self._facts.notes
+
+    @property
+    def traced(self) -> jax.stages.Traced:
+        """JAX's own Traced.
+
+        Raises:
+            jaxscope.errors.UnavailableError: There is none; the message says why. So for every product and text below.
+        """
+        return self._facts.require_product("trace")
+
+    @property
+    def lowered(self) -> jax.stages.Lowered:
+        """JAX's own Lowered."""
+        return self._facts.require_product("lower")
+
+    @property
+    def compiled(self) -> jax.stages.Compiled:
+        """JAX's own Compiled."""
+        return self._facts.require_product("compile")
+
+    @property
+    def jaxpr(self) -> str:
+        """The jaxpr's text, without colour codes."""
+        return self._source.text("jaxpr")
+
+    @property
+    def stablehlo(self) -> str:
+        """The StableHLO text with debug locations, exactly as MLIR prints it."""
+        return self._source.text("stablehlo")
+
+    @property
+    def hlo(self) -> str:
+        """The compiled HLO text, exactly as XLA prints it."""
+        return self._source.text("hlo")
+
+    @property
+    def cost(self) -> "pd.DataFrame":
+        """XLA's own cost figures (FLOPs, transcendentals, bytes), before and after optimisation."""
+        return cost_frame(self._facts.cost)
+
+    @property
+    def memory(self) -> "pd.DataFrame":
+        """XLA's own memory figures of the compiled program, in bytes."""
+        return memory_frame(self._facts.memory)
+
+    @property
+    def signature(self) -> "pd.DataFrame":
+        """One row per argument leaf, static argument and result."""
+        return signature_frame(self._facts.signature)
+
+    @property
+    def ops(self) -> "pd.DataFrame":
+        """One row per op of every stage: name, result type, lines, Python place, name path."""
+        return operations_frame([self._facts.listing(key) for key in self._facts.available_listings()])
+
+    def check(self, *args: Any, **kwargs: Any) -> Mismatches:
+        """Compares a call with the compiled signature, without making the call.
+
+        Args:
+            *args: Arguments as the compiled function would get them (static ones left out): arrays, scalars, types, or
+                strings such as ``"f32[8,128]"``.
+            **kwargs: Likewise.
+
+        Returns:
+            One row per leaf that differs, with its path, both types and what to do; empty when the call fits.
+        """
+        read = {name: _inputs.read_types(value) for name, value in kwargs.items()}
+        return check_call(self._facts.signature, tuple(map(_inputs.read_types, args)), read)
+
+    def __str__(self) -> str:
+        return render_text(self._source)
+
+    def __repr__(self) -> str:
+        return render_text(self._source, listings=False).rstrip("\n")
+
+    def to_text(self, *, colour: bool = False, times: bool = False) -> str:
+        """The report as text.
+
+        Args:
+            colour: Whether to add terminal colours.
+            times: Whether to add how long each stage took; without, the text is the same in every run.
+        """
+        return render_text(self._source, colour=colour, times=times)
+
+    def to_html(self, path: str | PathLike[str]) -> Path:
+        """Writes one interactive page that needs neither kernel nor network.
+
+        Args:
+            path: Where to; an existing file is replaced.
+
+        Returns:
+            The path.
+        """
+        from jaxscope._render.html import render_page
+
+        path = Path(path)
+        path.write_text(render_page(self._source), encoding="utf-8")
+        return path
+
+    def _ipython_display_(self) -> None:
+        # `show` displayed it in this cell already: a second picture would be one too many. Otherwise NotImplementedError
+        # sends IPython on to the mime bundle.
+        if not self._display.shown_in_this_cell():
+            raise NotImplementedError
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {
+            mime: data
+            for mime, data in self._display.bundle().items()
+            if (include is None or mime in include) and (exclude is None or mime not in exclude)
+        }

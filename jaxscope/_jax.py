@@ -1,0 +1,180 @@
+"""Every place where jaxscope touches what JAX does not promise, so that a new JAX breaks one file.
+
+Problem: call stacks of equations, static arguments of a jitted function and the platform of a lowering have no public
+interface. Input: JAX's own objects. Output: plain values and the records of `jaxscope._ir.model`. Each entry says why it
+is needed and what would let us delete it. Tested on JAX 0.8, 0.10 and 0.12.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+from jax._src import core, source_info_util
+from jax._src import mesh as mesh_library
+
+from jaxscope._ir.model import Frame
+
+# Without this, jaxscope's own frames would stand in every location of every program it compiles; JAX offers this to
+# libraries for just that purpose.
+source_info_util.register_exclusion(str(Path(__file__).parent) + os.sep)
+
+
+def is_user_file(file: str) -> bool:
+    """Whether JAX itself would call `file` the user's: neither JAX nor the standard library.
+
+    Private because compilers filter frames with exactly this test, and links must agree with them. Deletable when JAX
+    exports its frame filter.
+    """
+    return source_info_util.is_user_filename(file)
+
+
+def user_frames(traceback: Any) -> tuple[Frame, ...]:
+    """The user's frames of a JAX traceback, innermost first, with lines and columns from 1.
+
+    JAX keeps columns from 0, StableHLO and HLO print them from 1. Deletable with `is_user_file`.
+    """
+    return tuple(
+        Frame(
+            file=frame.file_name,
+            function=frame.function_name,
+            line=frame.start_line,
+            column=frame.start_column + 1,
+            end_line=frame.end_line,
+            end_column=frame.end_column + 1,
+        )
+        for frame in source_info_util.user_frames(traceback)
+    )
+
+
+def print_jaxpr(closed_jaxpr: Any) -> tuple[str, list[tuple[Frame, ...] | None]]:
+    """The jaxpr's text without colour codes, and for each of its lines the user's frames (None: no equation).
+
+    `pretty_print` is public, its `source_map` is not documented; the printer is asked because its output has no grammar.
+    """
+    source_map: list[list[tuple[int, int, Any]]] = []
+    text = closed_jaxpr.pretty_print(use_color=False, source_map=source_map)
+    known: dict[int, tuple[Frame, ...]] = {}
+    frames: list[tuple[Frame, ...] | None] = []
+    for spans in source_map:
+        if not spans:
+            frames.append(None)
+            continue
+        traceback = spans[0][2]
+        # Tracebacks are shared between equations and alive for as long as the jaxpr: identity is a safe, cheap key.
+        if (found := known.get(id(traceback))) is None:
+            found = known[id(traceback)] = user_frames(traceback)
+        frames.append(found)
+    return text, frames
+
+
+class JitFacts(NamedTuple):
+    """What a jitted function was told about its arguments."""
+
+    function: Any
+    static_argnums: tuple[int, ...]
+    static_argnames: tuple[str, ...]
+
+
+def jit_facts(function: Any) -> JitFacts | None:
+    """The facts of a function made by `jax.jit`; None for anything else.
+
+    `_jit_info` and `_fun` have no public counterpart. Deletable when PjitFunction exposes them.
+    """
+    info, wrapped = getattr(function, "_jit_info", None), getattr(function, "_fun", None)
+    if info is None or wrapped is None:
+        return None
+    return JitFacts(wrapped, tuple(info.static_argnums or ()), tuple(info.static_argnames or ()))
+
+
+def platforms_of(lowered: Any) -> tuple[str, ...]:
+    """The platforms that a `jax.stages.Lowered` was lowered for; () when JAX does not say.
+
+    `Lowered.compile` compiles for another platform without a word, so it has to be known before.
+    """
+    return tuple(getattr(getattr(lowered, "_lowering", None), "_platforms", ()) or ())
+
+
+def is_tracer(value: Any) -> bool:
+    """Whether `value` stands for an array inside somebody's trace."""
+    return isinstance(value, jax.core.Tracer)
+
+
+def jaxprs_in(value: Any) -> Iterator[Any]:
+    """The open jaxprs directly inside an equation's parameter."""
+    if isinstance(value, core.ClosedJaxpr):
+        yield value.jaxpr
+    elif isinstance(value, core.Jaxpr):
+        yield value
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from jaxprs_in(item)
+
+
+def all_avals(closed_jaxpr: Any) -> Iterator[Any]:
+    """The types of every input, constant and equation result of a jaxpr, each sub-jaxpr visited once."""
+    waiting, seen = [closed_jaxpr.jaxpr], set()
+    while waiting:
+        jaxpr = waiting.pop()
+        if id(jaxpr) in seen:
+            continue
+        seen.add(id(jaxpr))
+        yield from (variable.aval for variable in (*jaxpr.constvars, *jaxpr.invars))
+        for equation in jaxpr.eqns:
+            yield from (variable.aval for variable in equation.outvars)
+            for parameter in equation.params.values():
+                waiting.extend(jaxprs_in(parameter))
+
+
+def dimensions_of(aval: Any) -> Sequence[Any]:
+    """The dimensions of an aval, () where it has none (tokens, references to odd things)."""
+    return getattr(aval, "shape", None) or ()
+
+
+def is_symbolic(dimensions: Iterable[Any]) -> bool:
+    """Whether a shape holds a dimension that is not a number (`jax.export.symbolic_shape`)."""
+    return any(not jax.core.is_constant_dim(dimension) for dimension in dimensions)
+
+
+def mesh_in_context() -> Any:
+    """The mesh set by `jax.set_mesh` or ``with mesh:``, None when there is none.
+
+    `jax.sharding.get_mesh` is public only since 0.9 and does not see ``with mesh:``.
+    """
+    concrete = mesh_library.get_concrete_mesh()
+    if concrete is not None and not concrete.empty:
+        return concrete
+    physical = mesh_library.thread_resources.env.physical_mesh
+    return None if physical.empty else physical
+
+
+def is_array_dtype(dtype: Any) -> bool:
+    """Whether JAX has arrays of a NumPy dtype (not of objects, strings or records)."""
+    try:
+        jax.dtypes.canonicalize_dtype(dtype)
+    except (TypeError, ValueError):
+        return False
+    # bfloat16 and the 4-bit types are of NumPy's kind V, like records; records have named fields.
+    return dtype.kind not in "OSUMm" and dtype.names is None
+
+
+def unwrap_stage(stage: Any) -> Any:
+    """JAX's own stage inside another library's (Equinox keeps `.lowered` and `.compiled`, Flax NNX `.traced` too)."""
+    for name in ("traced", "lowered", "compiled"):
+        inner = getattr(stage, name, None)
+        if isinstance(inner, jax.stages.Traced | jax.stages.Lowered | jax.stages.Compiled):
+            return inner
+    return stage
+
+
+def size_bytes(aval: Any) -> int | None:
+    """The bytes of an array type; None where it has no fixed size (tokens, keys, symbolic dimensions)."""
+    dimensions = dimensions_of(aval)
+    itemsize = getattr(getattr(aval, "dtype", None), "itemsize", None)
+    if itemsize is None or is_symbolic(dimensions):
+        return None
+    total = itemsize
+    for dimension in dimensions:
+        total *= int(dimension)
+    return total

@@ -1,0 +1,167 @@
+"""Which lines of two listings come from the same place in Python.
+
+Problem: every stage names Python places, with more or fewer frames around the user's function and under its own numbering.
+Input: parsed listings and where the inspected function is defined. Output: `LinkedListing`, a listing whose stacks start at
+the user's function, with one stack per line; `linked_lines`, the lines of one listing that belong to a line of another; and
+how many ops are linked at all.
+"""
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from jaxscope._ir.model import NO_STACK, Frame, Listing, StackTable, StackTableBuilder
+from jaxscope._sources import is_library
+
+# Values of `LinkedListing.line_stack` for lines without a stack.
+WITHOUT_OP = -1
+MADE_BY_COMPILER = -2
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Where the inspected function's own code stands: a stack is shown from here inwards."""
+
+    file: str
+    first_line: int
+    last_line: int
+
+    def holds(self, frame: Frame) -> bool:
+        """Whether a frame runs this code."""
+        return frame.file == self.file and self.first_line <= frame.line <= self.last_line
+
+
+@dataclass(frozen=True)
+class LinkedListing:
+    """A listing with trimmed stacks.
+
+    Attributes:
+        key: The tab it belongs to.
+        listing: The parsed text.
+        stacks: The call stacks from the user's function inwards.
+        op_stack: For each op a node of `stacks`, or NO_STACK.
+    """
+
+    key: str
+    listing: Listing
+    stacks: StackTable
+    op_stack: tuple[int, ...]
+
+    @cached_property
+    def line_stack(self) -> list[int]:
+        """For each line a node of `stacks`, WITHOUT_OP or MADE_BY_COMPILER; inner ops win over the ones around them."""
+        found = [WITHOUT_OP] * len(self.listing.lines)
+        for op, stack in zip(self.listing.ops, self.op_stack):
+            value = stack if stack != NO_STACK else MADE_BY_COMPILER
+            if op.line == op.end_line:
+                found[op.line] = value
+            else:
+                found[op.line : op.end_line + 1] = [value] * (op.end_line + 1 - op.line)
+        return found
+
+    @cached_property
+    def linked_ops(self) -> int:
+        """How many ops name a place in Python."""
+        return sum(stack != NO_STACK for stack in self.op_stack)
+
+    @cached_property
+    def _lines_by_position(self) -> dict[tuple[str, int, int], list[int]]:
+        return self._lines_by(lambda frame: frame.position)
+
+    @cached_property
+    def _lines_by_line(self) -> dict[tuple[str, int], list[int]]:
+        return self._lines_by(lambda frame: (frame.file, frame.line))
+
+    def _lines_by(self, key_of: Any) -> dict[Any, list[int]]:
+        keys = [key_of(self.stacks.frames[frame]) for frame, _ in self.stacks.nodes]
+        found: dict[Any, list[int]] = {}
+        for line, stack in enumerate(self.line_stack):
+            if stack >= 0:
+                found.setdefault(keys[stack], []).append(line)
+        return found
+
+    def frames(self, line: int) -> tuple[Frame, ...]:
+        """The call stack of a line, innermost frame first; () where there is none."""
+        stack = self.line_stack[line]
+        return tuple(self.stacks.walk(stack)) if stack >= 0 else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Lines of another listing: `exact` from the same expression, `near` only from the same line of Python."""
+
+    exact: tuple[int, ...]
+    near: tuple[int, ...]
+
+
+def definition_of(function: Any) -> Definition | None:
+    """Where the code of a function (or of an object's ``__call__``) stands; None where it is not Python."""
+    try:
+        function = inspect.unwrap(function)
+    except (TypeError, ValueError):
+        return None
+    while hasattr(function, "func"):  # functools.partial
+        function = function.func
+    code = getattr(function, "__code__", None) or getattr(getattr(type(function), "__call__", None), "__code__", None)
+    if code is None:
+        return None
+    last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
+    return Definition(code.co_filename, code.co_firstlineno, last)
+
+
+def link_listing(key: str, listing: Listing, definition: Definition | None) -> LinkedListing:
+    """Trims the stacks of a listing to the user's function and keeps which op has which."""
+    builder = StackTableBuilder()
+    trimmed: dict[int, int] = {NO_STACK: NO_STACK}
+    op_stack = []
+    for op in listing.ops:
+        if (node := trimmed.get(op.stack)) is None:
+            frames = trim_stack(tuple(listing.stacks.walk(op.stack)), definition)
+            node = trimmed[op.stack] = builder.intern(frames)
+        op_stack.append(node)
+    return LinkedListing(key, listing, builder.build(), tuple(op_stack))
+
+
+def trim_stack(frames: tuple[Frame, ...], definition: Definition | None) -> tuple[Frame, ...]:
+    """Drops what called the user's function: the notebook, the test runner, an earlier call that JAX remembers.
+
+    Without a definition, or when no frame runs it (its trace was cached from elsewhere), only installed libraries at the
+    outer end go.
+    """
+    if definition is not None:
+        for index in reversed(range(len(frames))):
+            if definition.holds(frames[index]):
+                return frames[: index + 1]
+    end = len(frames)
+    while end > 1 and (is_library(frames[end - 1].file) or frames[end - 1].file.startswith("<")):
+        end -= 1
+    return frames[:end]
+
+
+def linked_lines(source: LinkedListing, line: int, other: LinkedListing) -> Links:
+    """The lines of `other` that come from the same place in Python as `line` of `source`."""
+    frames = source.frames(line)
+    if not frames:
+        return Links((), ())
+    exact = other._lines_by_position.get(frames[0].position, ())
+    near = other._lines_by_line.get((frames[0].file, frames[0].line), ())
+    return Links(tuple(exact), tuple(sorted(set(near) - set(exact))))
+
+
+def lines_of_python(listing: LinkedListing, file: str, line: int) -> Links:
+    """The lines that one line of Python asked for: `exact` in its own words, `near` through what it called."""
+    exact = listing._lines_by_line.get((file, line), ())
+    through = {
+        node
+        for node in range(len(listing.stacks.nodes))
+        if any(frame.file == file and frame.line == line for frame in listing.stacks.walk(node))
+    }
+    near = [number for number, stack in enumerate(listing.line_stack) if stack in through]
+    return Links(tuple(exact), tuple(sorted(set(near) - set(exact))))
+
+
+def all_frames(listings: Iterator[LinkedListing] | list[LinkedListing]) -> list[Frame]:
+    """Every frame of every listing, each once, in the order in which they appear."""
+    return list(dict.fromkeys(frame for listing in listings for frame in listing.stacks.frames))

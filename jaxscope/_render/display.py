@@ -1,0 +1,94 @@
+"""How an inspection reaches the screen: a widget in a notebook, text in a terminal, and never twice in one cell.
+
+Input: a view source. Output: `Display`: a mime bundle, and for `show` a live picture that ends in its final state.
+"""
+
+import sys
+import uuid
+from typing import Any
+
+from jaxscope._render.html import render_fallback
+from jaxscope._render.text import render_text
+from jaxscope._view.source import ViewSource
+from jaxscope.errors import UnavailableError
+
+WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
+
+
+def running_shell() -> Any:
+    """IPython's shell when this code runs in one; IPython is never imported for the question."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
+
+
+def has_front_end(shell: Any) -> bool:
+    """Whether the shell is a kernel, whose output goes to a notebook."""
+    return shell is not None and getattr(shell, "kernel", None) is not None
+
+
+class Display:
+    """The picture of one inspection: one widget model, however often it is displayed."""
+
+    def __init__(self, source: ViewSource):
+        self._source = source
+        self._widget: Any = None
+        self._no_widget = ""
+        self._cell: int | None = None
+        self._id = ""
+
+    def bundle(self) -> dict[str, Any]:
+        """Widget, HTML and text, best first for whoever displays them; without the widget where there is no bundle."""
+        view = self._source.view
+        bundle: dict[str, Any] = {
+            "text/plain": render_text(self._source, listings=False).rstrip("\n"),
+            "text/html": render_fallback(view, self._no_widget),
+        }
+        if has_front_end(running_shell()) and (widget := self._make_widget()) is not None:
+            bundle[WIDGET_MIME] = widget._repr_mimebundle_()[WIDGET_MIME]
+        return bundle
+
+    def open(self) -> None:
+        """Displays the picture as it is before the first stage; in a terminal nothing is said until the end."""
+        shell = running_shell()
+        if not has_front_end(shell):
+            return
+        self._cell = shell.execution_count
+        self._id = uuid.uuid4().hex
+        self._publish(update=False)
+
+    def refresh(self) -> None:
+        """Sends what is known by now to the widget."""
+        if self._widget is not None:
+            self._widget.refresh(embed=True)
+
+    def refresh_view(self) -> None:
+        """Sends which stages have ended, but no listings: making those can wait until XLA works on its own."""
+        if self._widget is not None:
+            self._widget.refresh(embed=False)
+
+    def close(self) -> None:
+        """Displays the final state, so that it is what a saved notebook holds; in a terminal, prints the report."""
+        if self._id:
+            self.refresh()
+            self._publish(update=True)
+        else:
+            print(render_text(self._source, colour=sys.stdout.isatty()), end="")
+
+    def shown_in_this_cell(self) -> bool:
+        """Whether `open` has displayed it in the cell that runs now."""
+        return self._cell is not None and self._cell == getattr(running_shell(), "execution_count", None)
+
+    def _publish(self, *, update: bool) -> None:
+        from IPython.display import publish_display_data
+
+        publish_display_data(self.bundle(), transient={"display_id": self._id}, update=update)
+
+    def _make_widget(self) -> Any:
+        if self._widget is None and not self._no_widget:
+            try:
+                from jaxscope._render.widget import InspectionWidget
+            except UnavailableError as reason:
+                self._no_widget = str(reason)
+                return None
+            self._widget = InspectionWidget(self._source)
+        return self._widget

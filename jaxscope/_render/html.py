@@ -1,0 +1,235 @@
+"""Inspections as HTML: a static fragment for saved notebooks, and one offline interactive page.
+
+Problem: the text in a view comes from programs and exceptions, and must never become markup, script or a request. Input:
+a `View`, and for the page a source that also gives the listings. Output: strings of HTML. This is the only place in
+Python that escapes.
+"""
+
+import base64
+import hashlib
+import html
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Protocol
+
+from jaxscope._view.model import FailureView, Place, Tab, Table, View
+from jaxscope.errors import UnavailableError
+
+BUNDLE = Path(__file__).resolve().parents[1] / "static" / "widget.js"
+CAP_BYTES = 64_000_000
+
+# Ranges of characters that leave no mark of their own or change how the text around them is drawn (control codes, ANSI's
+# escape among them, soft hyphen, fillers, zero-width and direction marks, line separators, tags, lone surrogates). Tab
+# and line feed are layout; variation selectors are left alone because emoji carry them.
+INVISIBLE: tuple[tuple[int, int], ...] = (
+    (0x00, 0x08),
+    (0x0B, 0x1F),
+    (0x7F, 0x9F),
+    (0xAD, 0xAD),
+    (0x034F, 0x034F),
+    (0x061C, 0x061C),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180E, 0x180E),
+    (0x200B, 0x200F),
+    (0x2028, 0x202E),
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xD800, 0xDFFF),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFFB),
+    (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+)
+# A sample it matches: "\u202e" (right-to-left override).
+_INVISIBLE = re.compile("[" + "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in INVISIBLE) + "]")
+
+# A sample it matches: "`jnp.where(mask, x, 0)`".
+_CODE = re.compile("`([^`\n]+)`")
+
+_STATUS_WORDS = {"done": "✓ done", "failed": "✕ failed", "running": "… running"}
+_TONE_SIGNS = {"error": "✕", "warning": "▲", "muted": "", "": ""}
+
+
+class Source(Protocol):
+    """Where a picture gets its facts: the view, and per listing its index (JSON) and exact text (UTF-8), not compressed."""
+
+    view: View
+
+    def listing(self, key: str) -> tuple[bytes, bytes]:
+        """The index and text of a listing; raises with a readable message when there is none."""
+
+
+def visible(text: str) -> str:
+    """The text with every invisible character written by its number, such as ``⟨U+202E⟩``."""
+    return _INVISIBLE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+
+
+def escape(text: object) -> str:
+    """Any text as HTML text or attribute value."""
+    return html.escape(visible(str(text)), quote=True)
+
+
+def _prose(text: str) -> str:
+    """Escaped text in which ```code``` stands as code."""
+    return _CODE.sub(r"<code>\1</code>", escape(text))
+
+
+def bundle() -> str:
+    """The browser's program; UnavailableError when this installation has none."""
+    try:
+        text = BUNDLE.read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    if not text:
+        raise UnavailableError(
+            "Preparing the interactive view. This installation of jaxscope has no browser bundle (static/widget.js is missing "
+            "or empty). Install jaxscope from a wheel, or run `npm ci && npm run build` in the js folder of the checkout."
+        )
+    return text
+
+
+def _seconds(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"
+
+
+def _place(place: Place) -> str:
+    where = f"{place['file']}:{place['line']}"
+    return f"<li><code>{escape(where)}</code> in {escape(place['function'])}<br><code>{escape(place['text'])}</code></li>"
+
+
+def _failure(title: str, failure: FailureView) -> str:
+    places = "".join(map(_place, failure["places"]))
+    return (
+        f"<p><strong>✕ {escape(title)}: {escape(failure['headline'])}</strong></p>"
+        f"<p>{_prose(failure['message'])}</p><p>{_prose(failure['advice'])}</p>"
+        + (f"<ul>{places}</ul>" if places else "")
+        + f"<details><summary>full traceback</summary><pre>{escape(failure['traceback'])}</pre></details>"
+    )
+
+
+def _table(table: Table) -> str:
+    columns = table["columns"]
+    head = "".join(
+        f'<th align="{escape(column["align"])}" title="{escape(column["help"])}">{escape(column["label"])}</th>'
+        for column in columns
+    )
+    body = []
+    for row in table["rows"]:
+        sign = _TONE_SIGNS.get(row["tone"], "")
+        cells = []
+        for number, (column, cell) in enumerate(zip(columns, row["cells"])):
+            text = escape(cell)
+            if number in row["marks"]:
+                text = f"<strong>{sign} {text}</strong>" if sign else f"<strong>{text}</strong>"
+            cells.append(f'<td align="{escape(column["align"])}">{text}</td>')
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    summary = f": {escape(table['summary'])}" if table["summary"] else ""
+    sign = _TONE_SIGNS.get(table["tone"], "")
+    parts = [f"<p><strong>{sign} {escape(table['title'])}</strong>{summary}</p>"]
+    if table["rows"]:
+        parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>")
+    elif table["empty"]:
+        parts.append(f"<p>{escape(table['empty'])}</p>")
+    parts += [f"<p><small>{escape(note)}</small></p>" for note in table["notes"]]
+    if table["source"]:
+        parts.append(f"<p><small>source: {escape(table['source'])}</small></p>")
+    return "".join(parts)
+
+
+def _stage(tab: Tab) -> str:
+    status = _STATUS_WORDS.get(tab["status"], tab["status"])
+    cells = (tab["title"], status, tab["count"], _seconds(tab["seconds"]), tab["reason"])
+    return "<tr>" + "".join(f'<td align="left">{escape(cell)}</td>' for cell in cells) + "</tr>"
+
+
+def render_fallback(view: View, note: str = "") -> str:
+    """The view as a static fragment, for places where no script runs; `note` says how to get the interactive one."""
+    parts = [
+        f"<div><p><strong><code>{escape(view['title'])}</code></strong></p>",
+        f"<p>{escape(view['target']['label'])} · {escape(view['versions'])}</p>",
+    ]
+    parts += [f"<p>{escape(text)}</p>" for text in (*view["notes"], note) if text]
+    parts.append("<table><thead><tr>")
+    parts += [f'<th align="left">{name}</th>' for name in ("stage", "status", "size", "time", "why")]
+    parts.append(f"</tr></thead><tbody>{''.join(map(_stage, view['tabs']))}</tbody></table>")
+    parts += [_failure(tab["title"], tab["failure"]) for tab in view["tabs"] if tab["failure"]]
+    for tab in view["tabs"]:
+        content = "".join(f"<p>{escape(text)}</p>" for text in tab["notes"]) + "".join(map(_table, tab["tables"]))
+        if content:
+            summary = " · ".join(escape(text) for text in (tab["title"], tab["count"]) if text)
+            parts.append(f"<details><summary>{summary}</summary>{content}</details>")
+    return "".join(parts) + "</div>"
+
+
+def _payload(name: str, data: bytes) -> str:
+    text = base64.b64encode(zlib.compress(data, 9)).decode()
+    return f'<script type="application/octet-stream;base64" id="{escape(name)}">{text}</script>\n'
+
+
+def _listings(source: Source, cap_bytes: int) -> tuple[list[str], dict[str, str]]:
+    """The payload elements of all listings, and the reasons of those that are left out."""
+    payloads: list[str] = []
+    left_out: dict[str, str] = {}
+    used_bytes = 0
+    for number, tab in enumerate(source.view["tabs"]):
+        if tab["kind"] != "listing":
+            continue
+        try:
+            index, text = source.listing(tab["key"])
+        except Exception as error:  # a listing that cannot be made must not take the page with it; its pane says why
+            left_out[tab["key"]] = str(error) or type(error).__name__
+            continue
+        parts = [_payload(f"jaxscope-{number}-index", index), _payload(f"jaxscope-{number}-text", text)]
+        size_bytes = sum(map(len, parts))
+        if used_bytes + size_bytes > cap_bytes:
+            left_out[tab["key"]] = (
+                f"This listing was left out of the page: it takes {size_bytes:,} bytes, and all listings together may take "
+                f"{cap_bytes:,}. Export again with a larger limit to have it."
+            )
+            continue
+        used_bytes += size_bytes
+        payloads += parts
+    return payloads, left_out
+
+
+def render_page(source: Source, cap_bytes: int = CAP_BYTES) -> str:
+    """One interactive page that needs no kernel and makes no request.
+
+    Args:
+        source: The facts to show.
+        cap_bytes: The most that the listings' payloads may take in the page; those beyond are left out, with a reason.
+
+    Raises:
+        UnavailableError: This installation has no browser bundle.
+    """
+    view = source.view
+    # The two sequences that end or switch the state of a script element in HTML; inside JavaScript strings, where alone
+    # they can occur in the bundle, the backslash changes nothing.
+    program = bundle().replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    digest = base64.b64encode(hashlib.sha256(program.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    payloads, left_out = _listings(source, cap_bytes)
+    head = json.dumps({"view": view, "left_out": left_out}).encode()
+    # The policy stands before everything it governs.
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
+        f"<title>{escape(view['title'])} · jaxscope</title>\n"
+        "<style>body{margin:16px;font:14px/1.45 system-ui,sans-serif}"
+        "@media (prefers-color-scheme:dark){body{background:#0f1115;color:#e4e8ef}}</style>\n</head>\n<body>\n"
+        '<div id="jaxscope"></div>\n'
+        f"<noscript>{render_fallback(view, 'This page is interactive where scripts are allowed.')}</noscript>\n"
+        f"{_payload('jaxscope-view', head)}{''.join(payloads)}"
+        f'<script type="module">{program}</script>\n</body>\n</html>\n'
+    )

@@ -1,0 +1,150 @@
+"""The view as plain text, complete and the same in every run; in a terminal, with colour.
+
+Input: a view source. Output: one string. This is the form that tests read, so it shows what the other renderers show:
+every tab, every table, every failure, every listing with its Python places beside it.
+"""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from jaxscope._view.format import format_seconds, format_share
+from jaxscope._view.model import LINE_MADE_BY_COMPILER, FailureView, ListingIndex, Tab, Table, View
+from jaxscope.lexers.grammar import split_hidden, tokenize
+
+_COLOURS = {
+    "comment": "90",
+    "location": "90",
+    "keyword": "35",
+    "op": "34",
+    "type": "36",
+    "definition": "33",
+    "symbol": "33",
+    "attribute": "90",
+    "number": "32",
+    "string": "32",
+}
+_GUTTER_LIMIT = 28
+
+
+class TextSource(Protocol):
+    """What this renderer needs: the view, and index and text of each listing."""
+
+    view: View
+
+    def index(self, key: str) -> ListingIndex:
+        """The columns of a listing."""
+        ...
+
+    def text(self, key: str) -> str:
+        """The exact text of a listing."""
+        ...
+
+
+def render_text(source: TextSource, *, colour: bool = False, times: bool = False, listings: bool = True) -> str:
+    """The whole report.
+
+    Args:
+        source: What to show.
+        colour: Whether to add terminal colours.
+        times: Whether to add how long each stage took, which makes the text differ from run to run.
+        listings: Whether to print the texts of the stages, or only their counts.
+    """
+    view = source.view
+    blocks = ["\n".join([view["title"], f"target: {view['target']['label']}", view["versions"], *_notes(view["notes"])])]
+    for tab in view["tabs"]:
+        lines = [_heading(tab, times), *_notes(tab["notes"])]
+        if tab["failure"] is not None:
+            lines += _failure(tab["failure"])
+        elif tab["reason"]:
+            lines.append(tab["reason"])
+        for table in tab["tables"]:
+            lines += ["", *_table(table)] if len(tab["tables"]) > 1 else _table(table)
+        if listings and tab["kind"] == "listing" and tab["status"] == "done":
+            lines += _listing(source.index(tab["key"]), source.text(tab["key"]), colour)
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _notes(notes: list[str]) -> list[str]:
+    return [f"note: {note}" for note in notes]
+
+
+def _heading(tab: Tab, times: bool) -> str:
+    parts = [tab["title"]]
+    if tab["count"]:
+        parts.append(tab["count"])
+    if tab["status"] not in ("done", "pending"):
+        parts.append(tab["status"])
+    if times and tab["seconds"] is not None:
+        parts.append(format_seconds(tab["seconds"]))
+    return f"== {' · '.join(parts)} =="
+
+
+def _failure(failure: FailureView) -> Iterator[str]:
+    yield failure["headline"]
+    for place in failure["places"]:
+        yield f"  {place['file']}:{place['line']} in {place['function']}"
+        if place["text"].strip():
+            yield f"    {place['text'].strip()}"
+    yield from (f"  {line}".rstrip() for line in failure["message"].split("\n"))
+    if failure["advice"]:
+        yield f"What to do: {failure['advice']}"
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield table["title"] + (f" ({table['source']})" if table["source"] else "")
+    if table["summary"]:
+        yield table["summary"]
+    if not table["rows"]:
+        yield table["empty"]
+    else:
+        cells = [[column["label"] for column in table["columns"]]]
+        cells += [
+            [f"{cell} ✕" if row["tone"] == "error" and number in row["marks"] else cell for number, cell in enumerate(row["cells"])]
+            for row in table["rows"]
+        ]
+        widths = [max(len(row[number]) for row in cells) for number in range(len(table["columns"]))]
+        for row in cells:
+            padded = [
+                cell.rjust(width) if column["align"] == "right" else cell.ljust(width)
+                for cell, width, column in zip(row, widths, table["columns"], strict=True)
+            ]
+            yield f"  {'  '.join(padded)}".rstrip()
+    yield from _notes(table["notes"])
+
+
+def _listing(index: ListingIndex, text: str, colour: bool) -> Iterator[str]:
+    lines = text.split("\n")
+    numbers = index["numbers"] or range(1, len(lines) + 1)
+    gutters = [_place(index, line) for line in range(len(lines))]
+    number_width = len(str(max(numbers, default=0)))
+    place_width = min(_GUTTER_LIMIT, max(map(len, gutters), default=0))
+    linked, total = index["coverage"]
+    if total:
+        yield f"{linked:,} of {total:,} linked to Python ({format_share(linked, total)})"
+    for number, place, line in zip(numbers, gutters, lines, strict=True):
+        if index["dialect"] == "python":
+            shown = line
+        else:
+            shown = split_hidden(index["dialect"], line)[0]
+            if line and not shown:
+                continue
+            if colour:
+                shown = "".join(_paint(kind, part) for kind, part in tokenize(index["dialect"], shown))
+        gutter = f"{number or '':>{number_width}}"
+        if place_width:
+            gutter += f"  {place:<{place_width}}"
+        yield f"{gutter}  {shown}".rstrip()
+
+
+def _place(index: ListingIndex, line: int) -> str:
+    stack = index["line_stack"][line]
+    if stack < 0:
+        return "(compiler)" if stack == LINE_MADE_BY_COMPILER else ""
+    file, _, number, *_ = index["frames"][index["stacks"][stack][0]]
+    return f"{index['files'][file]}:{number}"
+
+
+def _paint(kind: str, text: str) -> str:
+    code = _COLOURS.get(kind)
+    return f"\x1b[{code}m{text}\x1b[0m" if code and text.strip() else text

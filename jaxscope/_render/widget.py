@@ -1,0 +1,147 @@
+"""The notebook widget: traits and messages that carry a view and its listings to the browser, no facts of its own.
+
+Problem: a listing can be 50 MB of text, a Jupyter server drops output above 1 MB/s averaged over 3 s, and a saved
+notebook should still show what fits into it. Input: a source (see `jaxscope._render.html.Source`). Output:
+`InspectionWidget`, whose listings are either a deflated trait saved with the notebook or sent in parts that the browser
+asks for one after the other.
+
+anywidget is heavy and the bundle may be missing, so the class is made when it is first asked for:
+``from jaxscope._render.widget import InspectionWidget`` raises UnavailableError where there is no bundle.
+"""
+
+import copy
+import zlib
+from collections import OrderedDict
+from functools import cache
+from typing import Any
+
+from jaxscope._render.html import BUNDLE, Source, bundle
+
+PART_BYTES = 256_000
+# One message carries all embedded listings, so together they stay well under the 3 MB that the server lets through in 3 s.
+EMBED_LISTING_BYTES = 600_000
+EMBED_TOTAL_BYTES = 1_500_000
+_KEPT_TRANSFERS = 2
+_NAMES = ("index", "text")
+
+
+def deflate_listing(source: Source, key: str) -> dict[str, bytes]:
+    """The index and text of a listing, deflated (zlib), by name."""
+    return dict(zip(_NAMES, (zlib.compress(data, 6) for data in source.listing(key))))
+
+
+def split(data: bytes, part_bytes: int = PART_BYTES) -> list[bytes]:
+    """The data in parts of at most `part_bytes`; one empty part when there is no data."""
+    return [data[start : start + part_bytes] for start in range(0, len(data), part_bytes)] or [b""]
+
+
+class Transfers:
+    """Answers the browser's requests for listings: ``{type: "listing", key}``, then ``{type: "next", key, name, part}``.
+
+    Each answer is one part, ``{type: "part", key, name, part, parts}`` with its bytes, or ``{type: "failed", key, reason}``.
+    The browser sets the pace. Every request can be answered on its own, so a repeated or late one does no harm.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._kept: OrderedDict[str, dict[str, list[bytes]]] = OrderedDict()
+
+    def forget(self) -> None:
+        """Drops what was prepared, because the source has changed."""
+        self._kept.clear()
+
+    def _parts(self, key: str) -> dict[str, list[bytes]]:
+        if key not in self._kept:
+            self._kept[key] = {name: split(data) for name, data in deflate_listing(self._source, key).items()}
+            while len(self._kept) > _KEPT_TRANSFERS:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+    def answer(self, message: object) -> tuple[dict[str, Any], list[bytes]] | None:
+        """The answer to a message of the browser and its buffers, or None for a message that is not ours."""
+        match message:
+            case {"type": "listing", "key": str(key)}:
+                self._kept.pop(key, None)
+                name, part = "index", 0
+            case {"type": "next", "key": str(key), "name": ("index" | "text") as name, "part": int(part)}:
+                pass
+            case _:
+                return None
+        try:
+            parts = self._parts(key)[name]
+        except Exception as error:  # whatever the reason is, the pane that asked shows it and the others stay
+            return {"type": "failed", "key": key, "reason": str(error) or type(error).__name__}, []
+        if not 0 <= part < len(parts):
+            reason = f"The listing changed while it was being sent (part {part + 1} of {len(parts)}). Open it again."
+            return {"type": "failed", "key": key, "reason": reason}, []
+        return {"type": "part", "key": key, "name": name, "part": part, "parts": len(parts)}, [parts[part]]
+
+
+@cache
+def widget_class() -> type:
+    """The class `InspectionWidget`; UnavailableError when this installation has no browser bundle."""
+    bundle()
+    import anywidget
+    import traitlets
+
+    class InspectionWidget(anywidget.AnyWidget):
+        """The interactive view of one inspection.
+
+        Args:
+            source: The facts to show; read again by `refresh`.
+        """
+
+        _esm = BUNDLE
+        view = traitlets.Dict().tag(sync=True)
+        listings = traitlets.Dict().tag(sync=True)
+        selection = traitlets.Dict().tag(sync=True)
+
+        def __init__(self, source: Source, **traits: Any) -> None:
+            self._source = source
+            self._transfers = Transfers(source)
+            super().__init__(view=copy.deepcopy(dict(source.view)), **traits)
+            self.on_msg(self._on_message)
+
+        def refresh(self, embed: bool = True) -> None:
+            """Shows what the source says now.
+
+            Args:
+                embed: Also put the listings that are small enough into the saved state.
+            """
+            self._transfers.forget()
+            listings = self._embedded() if embed else self.listings
+            with self.hold_sync():
+                # A copy, because a source that changes its view in place would otherwise look unchanged to traitlets.
+                self.view = copy.deepcopy(dict(self._source.view))
+                self.listings = listings
+
+        def _embedded(self) -> dict[str, dict[str, bytes]]:
+            embedded: dict[str, dict[str, bytes]] = {}
+            total_bytes = 0
+            for tab in self._source.view["tabs"]:
+                if tab["kind"] != "listing":
+                    continue
+                try:
+                    listing = deflate_listing(self._source, tab["key"])
+                except Exception:  # asked for again by the pane that shows it, which then gets the reason
+                    continue
+                size_bytes = sum(map(len, listing.values()))
+                if size_bytes <= EMBED_LISTING_BYTES and total_bytes + size_bytes <= EMBED_TOTAL_BYTES:
+                    embedded[tab["key"]] = listing
+                    total_bytes += size_bytes
+            return embedded
+
+        def _on_message(self, _widget: object, content: object, _buffers: object) -> None:
+            if (answer := self._transfers.answer(content)) is not None:
+                self.send(*answer)
+
+    InspectionWidget.__module__ = __name__
+    InspectionWidget.__qualname__ = "InspectionWidget"
+    return InspectionWidget
+
+
+def __getattr__(name: str) -> Any:
+    if name == "InspectionWidget":
+        return widget_class()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,225 @@
+"""Runs trace, lower and compile, and keeps what each gave: a product or the exception, never both, never neither.
+
+Problem: later stages need earlier ones, any of them can raise, compilation can take minutes and must not hold the prompt,
+and some inputs would take the whole process down. Input: a `Request` and a `Target`. Output: one `Stage` per step, yielded
+as it finishes.
+"""
+
+import contextlib
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import jax
+
+from jaxscope import _jax
+from jaxscope._failures import message_of
+from jaxscope._inputs import Request
+from jaxscope._targets import Target
+from jaxscope.errors import UnavailableError
+
+Status = Literal["done", "failed", "not reached", "unavailable"]
+
+# XLA's byte counts are signed 64-bit: beyond this they overflow, and JAX up to 0.10 takes the process down with them.
+MAXIMUM_ARRAY_BYTES = 2**62
+_JOIN_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class StageSpec:
+    """What is fixed about a stage: its key, the titles people read, and the dialect of its text."""
+
+    key: str
+    title: str
+    dialect: str
+    unit: tuple[str, str]
+
+
+STAGES = (
+    StageSpec("trace", "Jaxpr", "jaxpr", ("equation", "equations")),
+    StageSpec("lower", "StableHLO", "stablehlo", ("op", "ops")),
+    StageSpec("compile", "Compiled HLO", "hlo", ("instruction", "instructions")),
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of jit.
+
+    Attributes:
+        key: ``trace``, ``lower`` or ``compile``.
+        status: ``done``; ``failed`` (see `error`); ``not reached``; or ``unavailable`` (see `reason`): left out on purpose.
+        product: JAX's own `Traced`, `Lowered` or `Compiled`; None unless done.
+        seconds: What JAX took for it; None where it did not run.
+        error: The very exception that was raised.
+        reason: Why there is no product although nothing failed.
+        warnings: What Python's `warnings` were given meanwhile.
+    """
+
+    key: str
+    status: Status
+    product: Any = None
+    seconds: float | None = None
+    error: BaseException | None = None
+    reason: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def run_stages(
+    request: Request,
+    target: Target,
+    compiler_options: Mapping[str, Any] | None = None,
+    meanwhile: Callable[[], None] | None = None,
+) -> Iterator[Stage]:
+    """Runs the stages in order, yielding each as it finishes; always yields all three.
+
+    `meanwhile` is called once in the calling thread while XLA compiles in another: time that would only be waited.
+
+    Exceptions become failed stages. `KeyboardInterrupt` is yielded as a failed stage too, and the rest as not reached: the
+    caller decides whether to raise it again.
+    """
+    steps = _Steps(request, target, compiler_options, meanwhile)
+    blocked = ""
+    for spec, step in zip(STAGES, (steps.trace, steps.lower, steps.compile), strict=True):
+        stage = _attempt(spec.key, step, target) if not blocked else Stage(spec.key, "not reached", reason=blocked)
+        if stage.status in ("failed", "not reached"):
+            blocked = blocked or f"{spec.title} failed, so this stage was not reached."
+        yield stage
+
+
+def _attempt(key: str, step: Callable[[], Any], target: Target) -> Stage:
+    placed = jax.default_device(target.device) if target.device is not None else contextlib.nullcontext()
+    with warnings.catch_warnings(record=True) as caught, placed:
+        # The user's filters stay in force: what they turn into errors is an error here too.
+        start = time.perf_counter()
+        try:
+            product = step()
+        except UnavailableError as reason:
+            return Stage(key, "unavailable", reason=str(reason))
+        except (Exception, KeyboardInterrupt) as error:
+            seconds = time.perf_counter() - start
+            return Stage(key, "failed", None, seconds, error, message_of(error), _texts(caught))
+        seconds = time.perf_counter() - start
+    return Stage(key, "done", product, seconds, warnings=_texts(caught))
+
+
+def _texts(caught: list[warnings.WarningMessage] | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"{item.category.__name__}: {item.message}" for item in caught or ()))
+
+
+class _Steps:
+    """The three steps for one request; holds the arguments only until they are traced."""
+
+    def __init__(
+        self,
+        request: Request,
+        target: Target,
+        compiler_options: Mapping[str, Any] | None,
+        meanwhile: Callable[[], None] | None,
+    ):
+        self._meanwhile = meanwhile
+        self._request: Request | None = request
+        self._kind = request.kind
+        self._target = target
+        self._options = dict(compiler_options) if compiler_options else None
+        self._traced: Any = None
+        self._lowered: Any = None
+        self._compiled: Any = None
+
+    def trace(self) -> Any:
+        request, self._request = self._request, None
+        if request.refusal is not None:
+            raise request.refusal
+        if request.kind in ("lowered", "compiled"):
+            setattr(self, f"_{request.kind}", request.function)
+            raise UnavailableError(_gone(request.kind, "jaxpr"))
+        if request.kind == "traced":
+            self._traced = request.function
+        elif hasattr(request.function, "trace"):
+            self._traced = _jax.unwrap_stage(request.function.trace(*request.args, **request.kwargs))
+        if not hasattr(self._traced, "jaxpr"):
+            # Another library's wrapper without .trace (Equinox, pmap): its .lower does both steps.
+            self._traced, self._request = None, request
+            raise UnavailableError(
+                f"{request.name} is compiled through its own .lower, which does not give the jaxpr. "
+                "Inspect the function inside it to see one."
+            )
+        return self._traced
+
+    def lower(self) -> Any:
+        if self._compiled is not None:
+            raise UnavailableError(_gone("compiled", "StableHLO"))
+        if self._request is not None:
+            request, self._request = self._request, None
+            self._lowered = _jax.unwrap_stage(request.function.lower(*request.args, **request.kwargs))
+        elif self._lowered is None:
+            self._lowered = self._traced.lower()
+        return self._lowered
+
+    def compile(self) -> Any:
+        if self._compiled is None:
+            self._refuse_what_cannot_be_compiled()
+            self._compiled = _in_background(self._compile_lowered, self._meanwhile)
+        return self._compiled
+
+    def _compile_lowered(self) -> Any:
+        return _jax.unwrap_stage(self._lowered.compile(compiler_options=self._options))
+
+    def _refuse_what_cannot_be_compiled(self) -> None:
+        platforms = _jax.platforms_of(self._lowered)
+        if len(platforms) > 1:
+            raise UnavailableError(
+                f"Lowered for several platforms ({', '.join(platforms)}): such a module is for jax.export, and XLA compiles "
+                "for one. Lower for one platform to compile it."
+            )
+        here = self._target.platform
+        if platforms and here not in platforms and not _same_family(platforms[0], here):
+            raise UnavailableError(
+                f"Lowered for {platforms[0]}, which is not attached here; JAX would compile it for {here} instead. "
+                f"Lower for {here} to compile it here."
+            )
+        if self._traced is not None and hasattr(self._traced, "jaxpr"):
+            for aval in _jax.all_avals(self._traced.jaxpr):
+                if (size_bytes := _jax.size_bytes(aval)) is not None and size_bytes >= MAXIMUM_ARRAY_BYTES:
+                    raise UnavailableError(
+                        f"Not compiled: {aval.str_short()} takes {size_bytes:.3g} bytes, and XLA counts bytes in 63 bits "
+                        "(JAX 0.10 and older abort the process). Check the shape."
+                    )
+
+
+def _gone(kind: str, text: str) -> str:
+    return f"A jax.stages.{kind.title()} was handed over, and it no longer holds its {text}. Hand over the function to see it."
+
+
+def _same_family(one: str, other: str) -> bool:
+    gpu = {"gpu", "cuda", "rocm"}
+    return one in gpu and other in gpu
+
+
+def _in_background(work: Callable[[], Any], meanwhile: Callable[[], None] | None) -> Any:
+    """Runs `work` in a thread while this one waits in short joins, so that an interrupt returns at once.
+
+    XLA holds no lock of Python's while it compiles, but a thread inside it cannot be interrupted; after an interrupt it
+    ends on its own.
+    """
+    outcome: list[Any] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:  # Carried to the waiting thread, whatever it is.
+            failure.append(error)
+
+    thread = threading.Thread(target=run, name="jaxscope-compile", daemon=True)
+    thread.start()
+    if meanwhile is not None:
+        meanwhile()
+    while thread.is_alive():
+        thread.join(_JOIN_SECONDS)
+    if failure:
+        raise failure[0]
+    return outcome[0]

@@ -1,0 +1,145 @@
+"""From an inspection to the view model: every tab, whatever state it is in.
+
+Input: what an `Inspection` offers (`Facts`), possibly while its stages are still running. Output: a `View`. A tab whose
+facts cannot be worked out says so itself and leaves the others alone; tests set `CONTAIN_FAILURES` to False so that nothing
+is hidden from them.
+"""
+
+from collections.abc import Callable
+from importlib import metadata
+from typing import Any
+
+from jaxscope._facts import Facts
+from jaxscope._failures import explain
+from jaxscope._sources import display_name, source_line
+from jaxscope._stages import STAGES, Stage, StageSpec
+from jaxscope._view import tables
+from jaxscope._view.format import format_count, format_share
+from jaxscope._view.model import SCHEMA_VERSION, FailureView, Place, Status, Tab, Table, View
+
+CONTAIN_FAILURES = True
+
+
+def build_view(facts: Facts) -> View:
+    """The view of what is known by now."""
+    tabs = [_contain(_python_tab, facts, _tab("python", "Python"))]
+    for spec in STAGES:
+        tabs.append(_contain(lambda facts, spec=spec: _stage_tab(facts, spec), facts, _tab(spec.dialect, spec.title)))
+    for key, title, build in (
+        ("cost", "Cost", tables.cost_tables),
+        ("memory", "Memory", tables.memory_tables),
+        ("types", "Types", tables.type_tables),
+    ):
+        tabs.append(_contain(lambda facts, key=key, title=title, build=build: _table_tab(facts, key, title, build), facts, _tab(key, title, "tables")))
+    return View(
+        schema=SCHEMA_VERSION,
+        title=_contain_title(facts),
+        function=facts.name,
+        target={"name": facts.target.name, "label": facts.target.label},
+        versions=versions(),
+        notes=list(facts.notes),
+        tabs=tabs,
+    )
+
+
+def versions() -> str:
+    """The versions that the texts depend on."""
+    return ", ".join(f"{name} {metadata.version(name)}" for name in ("jax", "jaxlib", "jaxscope"))
+
+
+def _tab(key: str, title: str, kind: Any = "listing", status: Status = "pending", reason: str = "") -> Tab:
+    return Tab(
+        key=key, title=title, kind=kind, status=status, count="", seconds=None, reason=reason, failure=None, tables=[], notes=[]
+    )
+
+
+def _contain(build: Callable[[Any], Tab], facts: Facts, empty: Tab) -> Tab:
+    try:
+        return build(facts)
+    except Exception as error:
+        if not CONTAIN_FAILURES:
+            raise
+        empty["status"] = "failed"
+        empty["reason"] = (
+            f"Making the tab {empty['title']}: jaxscope itself raised {type(error).__name__}: {error}. "
+            "The other tabs are not affected; please report this as a bug of jaxscope."
+        )
+        return empty
+
+
+def _contain_title(facts: Facts) -> str:
+    if facts.running is not None:
+        return facts.name
+    try:
+        return tables.title(facts.name, facts.signature)
+    except Exception:
+        if not CONTAIN_FAILURES:
+            raise
+        return facts.name
+
+
+def _python_tab(facts: Facts) -> Tab:
+    tab = _tab("python", "Python")
+    if not facts.stages:
+        return tab
+    listing, lines = facts.python_side()
+    if not lines:
+        tab["status"] = "unavailable"
+        tab["reason"] = "The source is not to be had: no op names a file that can be read here."
+        return tab
+    tab.update(status="done", count=facts.python_name(), lines=len(lines), size_bytes=len(listing.text))
+    return tab
+
+
+def _stage_tab(facts: Facts, spec: StageSpec) -> Tab:
+    stage = facts.stages.get(spec.key)
+    tab = _tab(spec.dialect, spec.title)
+    if stage is None:
+        tab["status"] = "running" if facts.running == spec.key else "pending"
+        return tab
+    tab.update(status=stage.status, seconds=stage.seconds, reason=stage.reason, notes=list(stage.warnings))
+    if stage.error is not None:
+        tab["failure"] = failure_view(stage)
+    if stage.status == "done":
+        listing = facts.listing(spec.dialect)
+        ops = len(listing.listing.ops)
+        tab["count"] = format_count(ops, spec.unit)
+        tab["lines"] = len(listing.listing.lines)
+        tab["size_bytes"] = len(listing.listing.text)
+        if ops and not listing.linked_ops:
+            tab["notes"].append("No source locations were recorded (are they switched off in JAX's configuration?).")
+        elif ops:
+            share = format_share(listing.linked_ops, ops)
+            tab["notes"].append(f"{share} of {spec.unit[1]} linked to Python ({listing.linked_ops:,} of {ops:,}).")
+    return tab
+
+
+def failure_view(stage: Stage) -> FailureView:
+    """A failed stage in words and places."""
+    explanation = explain(stage.error, stage.key) if stage.error is not None else None
+    assert explanation is not None
+    return FailureView(
+        headline=explanation.headline,
+        message=explanation.message,
+        advice=explanation.advice,
+        places=[
+            Place(
+                file=display_name(frame.file),
+                line=frame.line,
+                column=frame.column,
+                function=frame.function,
+                text=source_line(frame.file, frame.line),
+            )
+            for frame in explanation.frames
+        ],
+        traceback=explanation.traceback,
+    )
+
+
+def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], tuple[str, list[Table]]]) -> Tab:
+    tab = _tab(key, title, "tables")
+    if facts.running is not None:
+        return tab
+    count, made = build(facts)
+    tab.update(status="done", count=count, tables=made)
+    return tab

@@ -1,0 +1,65 @@
+"""Numbers as people read them; the only place where a number becomes a string.
+
+Input: raw numbers in base units (bytes, FLOPs, seconds, counts). Output: short strings with three significant digits.
+"""
+
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_DECIMAL = ("", "k", "M", "G", "T", "P", "E")
+_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+
+def format_bytes(size_bytes: float) -> str:
+    """``1.50 MiB``; exact below 1 KiB."""
+    return _scale(size_bytes, 1024, _BINARY) if abs(size_bytes) >= 1024 else f"{size_bytes:.0f} B"
+
+
+def format_quantity(value: float, unit: str = "") -> str:
+    """``34.6 MFLOP`` for a value and the unit ``FLOP``; exact below 1000."""
+    if abs(value) >= 1000:
+        return _scale(value, 1000, _DECIMAL) + unit
+    text = f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"
+    return f"{text} {unit}".rstrip()
+
+
+def format_seconds(seconds: float) -> str:
+    """``4.10 ms``; minutes from 100 s on."""
+    if seconds >= 100:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    for size, unit in _SECONDS:
+        if seconds >= size:
+            return f"{_digits(seconds / size)} {unit}"
+    return "0 s"
+
+
+def format_count(number: int, unit: tuple[str, str]) -> str:
+    """``1 op``, ``31,204 ops``."""
+    return f"{number:,} {unit[number != 1]}"
+
+
+def format_exact(value: float) -> str:
+    """All the digits, grouped: ``12,582,912``."""
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,}"
+
+
+def format_share(part: int, whole: int) -> str:
+    """``94 %``; never rounds up to 100 nor down to 0."""
+    if not whole:
+        return "n/a"
+    if part == whole:
+        return "100 %"
+    return f"{min(99, max(1 if part else 0, round(100 * part / whole)))} %"
+
+
+def _scale(value: float, base: int, units: tuple[str, ...]) -> str:
+    power = 0
+    while abs(value) >= base * 0.9995 and power < len(units) - 1:
+        value /= base
+        power += 1
+    return f"{_digits(value)} {units[power]}"
+
+
+def _digits(value: float) -> str:
+    """Three significant digits without an exponent."""
+    if abs(value) >= 99.95:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"

@@ -1,0 +1,114 @@
+"""From a linked listing to the columns that renderers read.
+
+Input: `LinkedListing`, or the frames that make up the Python side. Output: the exact text and a `ListingIndex`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from pygments.lexers.python import PythonLexer
+from pygments.token import Token
+
+from jaxscope._links import Definition, LinkedListing
+from jaxscope._sources import SourceLine, display_names
+from jaxscope._view.model import LINE_WITHOUT_OP, ListingIndex
+
+# Pygments' token types in the kinds of jaxscope's own grammar; the first that contains the token wins.
+_PYTHON_KINDS = (
+    (Token.Comment, "comment"),
+    (Token.Keyword, "keyword"),
+    (Token.Operator.Word, "keyword"),
+    (Token.Literal.String, "string"),
+    (Token.Literal.Number, "number"),
+    (Token.Name.Function, "definition"),
+    (Token.Name.Class, "definition"),
+    (Token.Name.Decorator, "attribute"),
+    (Token.Name.Builtin, "symbol"),
+    (Token.Name, "name"),
+    (Token.Operator, "punctuation"),
+    (Token.Punctuation, "punctuation"),
+)
+
+
+def index_listing(linked: LinkedListing, names: Mapping[str, str]) -> ListingIndex:
+    """The columns of one compiler listing.
+
+    Args:
+        linked: The listing.
+        names: Short names of files, the same for every listing of an inspection.
+    """
+    listing = linked.listing
+    files: dict[str, int] = {}
+    functions: dict[str, int] = {}
+    frames = [
+        [
+            files.setdefault(names.get(frame.file, frame.file), len(files)),
+            functions.setdefault(frame.function, len(functions)),
+            frame.line,
+            frame.column,
+            frame.end_line,
+            frame.end_column,
+        ]
+        for frame in linked.stacks.frames
+    ]
+    paths: dict[str, int] = {}
+    line_path = [-1] * len(listing.lines)
+    spans = []
+    for op in listing.ops:
+        if op.name_path:
+            line_path[op.line] = paths.setdefault(op.name_path, len(paths))
+        if op.end_line > op.line:
+            spans.append([op.line, op.end_line])
+    return ListingIndex(
+        key=linked.key,
+        dialect=listing.dialect,
+        numbers=[],
+        line_stack=linked.line_stack,
+        line_path=line_path,
+        line_place=[],
+        spans=spans,
+        folds=[[fold.line, fold.end_line, fold.kind, fold.closed] for fold in listing.folds],
+        files=list(files),
+        functions=list(functions),
+        frames=frames,
+        stacks=[list(node) for node in linked.stacks.nodes],
+        paths=list(paths),
+        tokens=[],
+        coverage=[linked.linked_ops, len(listing.ops)],
+    )
+
+
+def index_python(lines: Sequence[SourceLine], definition: Definition | None) -> ListingIndex:
+    """The columns of the Python side: real line numbers, the file of each line, and Pygments' tokens."""
+    names = display_names(line.file for line in lines)
+    files = {name: number for number, name in enumerate(dict.fromkeys(names.values()))}
+    return ListingIndex(
+        key="python",
+        dialect="python",
+        numbers=[line.number for line in lines],
+        line_stack=[LINE_WITHOUT_OP] * len(lines),
+        line_path=[-1] * len(lines),
+        line_place=[files[names[line.file]] if line.number else -1 for line in lines],
+        spans=[],
+        folds=[],
+        files=list(files),
+        functions=[],
+        frames=[],
+        stacks=[],
+        paths=[],
+        tokens=python_tokens([line.text for line in lines]),
+        coverage=[0, 0],
+    )
+
+
+def python_tokens(lines: Sequence[str]) -> list[list[list[str | int]]]:
+    """Per line the runs ``[kind, length]`` of Python source, strings over several lines included."""
+    runs: list[list[list[str | int]]] = [[] for _ in lines]
+    line = 0
+    lexer = PythonLexer(stripnl=False, stripall=False, ensurenl=False, tabsize=0)
+    for token, text in lexer.get_tokens("\n".join(lines)):
+        kind = next((kind for known, kind in _PYTHON_KINDS if token in known), "text")
+        for part_number, part in enumerate(text.split("\n")):
+            line += part_number > 0
+            if part and line < len(runs):
+                runs[line].append([kind, len(part)])
+    return runs

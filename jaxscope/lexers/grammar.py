@@ -1,0 +1,176 @@
+"""One line of jaxpr, StableHLO or HLO to its tokens, and to the parts of it that a reader may put away.
+
+Problem: the Pygments lexers, the parsers and the browser must read the three notations alike. Input: ``grammar.json``,
+which ``js/src/tokenize.js`` reads too, a dialect and one line of text. Output: tokens, hidden spans, the line without
+them. There is no state across lines, so any row can be tokenised alone.
+
+The grammar is data, version 1:
+
+* ``kinds``: what a token can be, for a reader; ``error`` is a character that no rule explains.
+* ``parts``: named regexes; ``<<name>>`` inside a regex stands for the part, which lets nested brackets be written out.
+* ``dialects``: for each dialect ``rules``, tried in order at the current position, the first match wins; ``hidden``,
+  the parts of a line that may be put away and whether they are ``shown`` until then, where a regex that begins with
+  ``^`` is tried at the start of the line only; and ``step_over``, text inside which no hidden part begins, such as
+  strings.
+
+Every regex keeps to what Python and JavaScript read alike (explicit character classes, no captures, no flags), never
+matches the empty string, and never gives back more than it has read, so time grows with the length of the line.
+Each rule carries a sample line in which it gives a token.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+GRAMMAR_PATH = Path(__file__).with_name("grammar.json")
+
+# A reference to a part, "<<string>>" in ", metadata=<<braces_12>>".
+_PART = re.compile("<<([a-z_0-9]+)>>")
+ERROR = "error"
+
+
+class Span(NamedTuple):
+    """A part of a line that may be put away: from `start` to `end`, exclusive, in characters."""
+
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """The compiled rules; group n + 1 of a pattern is rule n, and the last kind is for the character left over."""
+
+    tokens: re.Pattern[str]
+    token_kinds: tuple[str, ...]
+    whole_line: re.Pattern[str] | None
+    whole_line_kinds: tuple[str, ...]
+    hidden: re.Pattern[str]
+    hidden_kinds: tuple[str, ...]
+
+
+@cache
+def load() -> dict[str, Any]:
+    """The grammar as it is written, read once."""
+    return json.loads(GRAMMAR_PATH.read_text(encoding="utf-8"))
+
+
+@cache
+def expand(regex: str) -> str:
+    """`regex` with every ``<<part>>`` written out."""
+    return _PART.sub(lambda found: expand(load()["parts"][found.group(1)]), regex)
+
+
+def _alternatives(regexes: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"({expand(regex)})" for regex in regexes))
+
+
+@cache
+def _compile(dialect: str) -> _Dialect:
+    dialects = load()["dialects"]
+    if dialect not in dialects:
+        known = ", ".join(sorted(dialects))
+        raise ValueError(f"Tokenising a line: there is no dialect {dialect!r}. Use one of {known}.")
+    rules = dialects[dialect]["rules"]
+    whole_line = [rule for rule in dialects[dialect]["hidden"] if rule["match"].startswith("^")]
+    within = [rule for rule in dialects[dialect]["hidden"] if not rule["match"].startswith("^")]
+    return _Dialect(
+        tokens=_alternatives([*(rule["match"] for rule in rules), "[^\\n]|\\n"]),
+        token_kinds=("", *(rule["kind"] for rule in rules), ERROR),
+        whole_line=_alternatives([rule["match"] for rule in whole_line]) if whole_line else None,
+        whole_line_kinds=("", *(rule["kind"] for rule in whole_line)),
+        hidden=_alternatives([*(rule["match"] for rule in within), dialects[dialect]["step_over"]]),
+        hidden_kinds=("", *(rule["kind"] for rule in within), ""),
+    )
+
+
+def tokenize(dialect: str, line: str) -> list[tuple[str, str]]:
+    """The tokens of one line.
+
+    Args:
+        dialect: ``jaxpr``, ``stablehlo`` or ``hlo``.
+        line: Any text; line feeds are white space.
+
+    Returns:
+        ``(kind, text)`` in order; the texts add up to `line`.
+
+    Raises:
+        ValueError: There is no such dialect.
+    """
+    compiled = _compile(dialect)
+    kinds = compiled.token_kinds
+    return [(kinds[found.lastindex or 0], found.group()) for found in compiled.tokens.finditer(line)]
+
+
+def hidden_spans(dialect: str, line: str) -> list[Span]:
+    """The parts of one line that may be put away, of every kind, in order and without overlap.
+
+    Raises:
+        ValueError: There is no such dialect.
+    """
+    compiled = _compile(dialect)
+    if compiled.whole_line and (found := compiled.whole_line.match(line)):
+        return [Span(0, found.end(), compiled.whole_line_kinds[found.lastindex or 0])]
+    kinds = compiled.hidden_kinds
+    spans = []
+    for found in compiled.hidden.finditer(line):
+        if kind := kinds[found.lastindex or 0]:
+            spans.append(Span(found.start(), found.end(), kind))
+    return spans
+
+
+def _put_away_by_default() -> frozenset[str]:
+    rules = [rule for dialect in load()["dialects"].values() for rule in dialect["hidden"]]
+    return frozenset(rule["kind"] for rule in rules if not rule["shown"])
+
+
+KINDS: tuple[str, ...] = tuple(load()["kinds"])
+HIDDEN_KINDS: tuple[str, ...] = tuple(
+    dict.fromkeys(rule["kind"] for dialect in load()["dialects"].values() for rule in dialect["hidden"])
+)
+DEFAULT_PUT_AWAY: frozenset[str] = _put_away_by_default()
+
+
+def split_hidden(
+    dialect: str, line: str, put_away: frozenset[str] = DEFAULT_PUT_AWAY
+) -> tuple[str, list[tuple[int, str]]]:
+    """One line without its hidden parts.
+
+    Args:
+        dialect: ``jaxpr``, ``stablehlo`` or ``hlo``.
+        line: One line of text.
+        put_away: The kinds to take out, of `HIDDEN_KINDS`.
+
+    Returns:
+        The clean line, and each part taken out as (where it belongs in the clean line, its text), in order.
+
+    Raises:
+        ValueError: There is no such dialect.
+    """
+    clean: list[str] = []
+    hidden: list[tuple[int, str]] = []
+    end = length = 0
+    for span in hidden_spans(dialect, line):
+        if span.kind in put_away:
+            clean.append(line[end : span.start])
+            length += span.start - end
+            hidden.append((length, line[span.start : span.end]))
+            end = span.end
+    if not hidden:
+        return line, hidden
+    clean.append(line[end:])
+    return "".join(clean), hidden
+
+
+def restore(clean: str, hidden: list[tuple[int, str]]) -> str:
+    """The line that `split_hidden` took apart."""
+    pieces: list[str] = []
+    end = 0
+    for offset, text in hidden:
+        pieces += (clean[end:offset], text)
+        end = offset
+    pieces.append(clean[end:])
+    return "".join(pieces)

@@ -1,0 +1,35 @@
+/**
+ * Builds the browser's program: src/index.js and what it imports → ../jaxscope/static/widget.js, one ES module with its
+ * styles inside. Fails when it grows over the limit, because anywidget saves it again with every widget of a notebook.
+ */
+import { build } from "esbuild";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+
+const LIMIT_BYTES = 120_000;
+const here = fileURLToPath(new URL(".", import.meta.url));
+const target = fileURLToPath(new URL("../jaxscope/static/widget.js", import.meta.url));
+const unfinished = `${target}.new`;
+
+await mkdir(new URL("../jaxscope/static/", import.meta.url), { recursive: true });
+await build({
+  absWorkingDir: here,
+  entryPoints: ["src/index.js"],
+  outfile: unfinished,
+  bundle: true,
+  format: "esm",
+  minify: true,
+  target: ["es2022", "chrome111", "firefox113", "safari16.4"],
+  charset: "utf8",
+  loader: { ".css": "text" },
+  legalComments: "none",
+  logLevel: "warning",
+});
+const { size } = await stat(unfinished);
+if (size > LIMIT_BYTES) {
+  await rm(unfinished);
+  console.error(`Building the browser bundle. It has ${size} bytes, over the limit of ${LIMIT_BYTES}. Make src/ smaller.`);
+  process.exit(1);
+}
+await rename(unfinished, target);
+console.log(`jaxscope/static/widget.js: ${size} bytes`);

@@ -1,0 +1,489 @@
+/**
+ * One listing on screen. Only the rows in view are elements, and of long lines only the columns in view, so that 385,000
+ * lines scroll like 30.
+ */
+import { h, replace, setAttribute } from "./dom.js";
+import { highlightLine } from "./highlight.js";
+import { EXACT, NONE, RELATED, lineNumber, stackFrames } from "./links.js";
+import { Rows, contentTop, scrollTopFor, sliceRuns } from "./rows.js";
+import { Ruler } from "./ruler.js";
+
+export const ROW_HEIGHT = 19;
+const MARGIN_ROWS = 4;
+// Lines up to this length are drawn whole; of longer ones a window that moves in steps.
+const WHOLE_CHARACTERS = 600;
+const COLUMN_STEP = 100;
+const KEPT_LINES = 1500;
+
+/** @typedef {import("./schema").ListingIndex} ListingIndex */
+/** @typedef {{key: string, index: ListingIndex, lines: string[], table: import("./links.js").LinkTable}} LoadedListing */
+/**
+ * What the pane draws upon its lines; each gives EXACT, RELATED or NONE.
+ * @typedef {object} Marks
+ * @property {(line: number) => number} hovered
+ * @property {(line: number) => number} pinned
+ * @property {Set<number>} pins
+ * @property {Set<number>} errors
+ * @property {{exact: number[], related: number[]}[]} ruler hovered, then pinned
+ */
+
+/** @type {Marks} */
+const NO_MARKS = { hovered: () => NONE, pinned: () => NONE, pins: new Set(), errors: new Set(), ruler: [] };
+
+export class ListingPane {
+  /**
+   * @param {HTMLElement} element
+   * @param {object} options
+   * @param {string} options.label
+   * @param {(line: number | null) => void} options.onHover
+   * @param {(line: number, more: boolean) => void} options.onPin
+   * @param {() => void} options.onUnpin
+   * @param {AbortSignal} options.signal
+   */
+  constructor(element, { label, onHover, onPin, onUnpin, signal }) {
+    this.onHover = onHover;
+    this.onPin = onPin;
+    this.onUnpin = onUnpin;
+    /** @type {LoadedListing | null} */
+    this.listing = null;
+    this.rows = new Rows(0, []);
+    this.marks = NO_MARKS;
+    this.exact = false;
+    this.locations = true;
+    this.mainFile = "";
+    this.cursor = -1;
+    this.prefix = `line-${Math.random().toString(36).slice(2)}-`;
+    /** @type {Map<number, import("./line.js").Line>} */
+    this.composed = new Map();
+    /** @type {Set<number>} lines shown whole although the rest is not */
+    this.whole = new Set();
+    /** @type {Map<number, {element: HTMLElement, key: string}>} */
+    this.drawn = new Map();
+    this.longest = 0;
+    this.frame = 0;
+
+    this.layer = h("div", { class: "layer", role: "presentation" });
+    this.sizer = h("div", { class: "sizer", role: "presentation" }, this.layer);
+    this.probe = h("span", { class: "probe", "aria-hidden": "true" }, "0".repeat(100));
+    this.scroller = h("div", { class: "scroller", tabindex: 0, role: "grid", "aria-label": label }, this.probe, this.sizer);
+    this.message = h("div", { class: "message", role: "status" });
+    this.rulerElement = h("div", { class: "ruler", "aria-hidden": "true" });
+    this.ruler = new Ruler(this.rulerElement, { onJump: (share) => this.#jump(share), signal });
+    element.append(this.scroller, this.rulerElement, this.message);
+
+    const listen = (/** @type {string} */ name, /** @type {(event: any) => void} */ action) =>
+      this.scroller.addEventListener(name, action, { signal, passive: name === "scroll" });
+    listen("scroll", () => this.draw());
+    listen("pointermove", (event) => this.onHover(this.#lineOf(event)));
+    listen("pointerleave", () => this.onHover(null));
+    listen("click", (event) => this.#onClick(event));
+    listen("keydown", (event) => this.#onKey(event));
+    listen("focus", () => this.cursor >= 0 && this.draw());
+    const observer = new ResizeObserver(() => this.#schedule());
+    observer.observe(this.scroller);
+    signal.addEventListener(
+      "abort",
+      () => {
+        observer.disconnect();
+        cancelAnimationFrame(this.frame);
+      },
+      { once: true },
+    );
+  }
+
+  /** @param {LoadedListing} listing */
+  show(listing) {
+    const same = this.listing?.key === listing.key;
+    const earlier = this.rows;
+    this.listing = listing;
+    this.rows = new Rows(listing.lines.length, listing.index.folds);
+    if (same) this.rows.adopt(earlier);
+    else {
+      this.cursor = -1;
+      this.whole.clear();
+      this.scroller.scrollTo(0, 0);
+    }
+    this.#measureGutter();
+    this.message.hidden = true;
+    this.scroller.hidden = this.rulerElement.hidden = false;
+    this.invalidate();
+  }
+
+  /** Shows text instead of a listing. @param {...import("./dom.js").Child} content */
+  say(...content) {
+    this.listing = null;
+    this.rows = new Rows(0, []);
+    this.#forgetDrawn();
+    replace(this.message, ...content);
+    this.message.hidden = false;
+    this.scroller.hidden = this.rulerElement.hidden = true;
+  }
+
+  /** @param {Marks} marks */
+  mark(marks) {
+    this.marks = marks;
+    this.#decorateAll();
+    this.#drawRuler();
+  }
+
+  /** Draws everything anew: the text shown for a line has changed. */
+  invalidate() {
+    this.composed.clear();
+    this.longest = 0;
+    if (this.exact && this.listing) for (const line of this.listing.lines) this.longest = Math.max(this.longest, line.length);
+    this.#forgetDrawn();
+    this.draw();
+    this.#drawRuler();
+  }
+
+  #forgetDrawn() {
+    this.drawn.clear();
+    this.layer.textContent = "";
+  }
+
+  #schedule() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => {
+      this.draw();
+      this.#drawRuler();
+    });
+  }
+
+  get contentHeight() {
+    return this.rows.count * ROW_HEIGHT;
+  }
+
+  get top() {
+    return contentTop(this.contentHeight, this.scroller.clientHeight, this.scroller.scrollTop);
+  }
+
+  /** The first row in view and the one after the last, as shares of rows. */
+  get window() {
+    const top = this.top;
+    return { first: Math.floor(top / ROW_HEIGHT), end: Math.ceil((top + this.scroller.clientHeight) / ROW_HEIGHT) };
+  }
+
+  get characterWidth() {
+    return this.probe.getBoundingClientRect().width / 100 || 7.2;
+  }
+
+  draw() {
+    if (!this.listing) return;
+    const viewHeight = this.scroller.clientHeight;
+    if (!viewHeight) return;
+    const height = this.contentHeight;
+    this.sizer.style.height = `${Math.min(height, 8_000_000)}px`;
+    setAttribute(this.scroller, "aria-rowcount", this.rows.count);
+    const { first, end } = this.window;
+    const from = Math.max(0, first - MARGIN_ROWS);
+    const to = Math.min(this.rows.count, end + MARGIN_ROWS);
+    const top = this.top;
+    const columns = this.#columns();
+
+    /** @type {Map<number, {element: HTMLElement, key: string}>} */
+    const drawn = new Map();
+    for (let row = from; row < to; row += 1) {
+      const line = this.rows.lineAt(row);
+      const composed = this.#compose(line);
+      const slice = composed.length > WHOLE_CHARACTERS ? columns : null;
+      const key = `${row}|${slice ? slice.from : ""}`;
+      let entry = this.drawn.get(line);
+      if (entry?.key !== key) {
+        entry?.element.remove();
+        entry = { element: this.#row(line, row, composed, slice), key };
+        this.layer.append(entry.element);
+      }
+      this.drawn.delete(line);
+      drawn.set(line, /** @type {{element: HTMLElement, key: string}} */ (entry));
+    }
+    for (const { element } of this.drawn.values()) element.remove();
+    this.drawn = drawn;
+    // Rows stand relative to the sticky layer, which is what keeps their coordinates small in scaled scrolling.
+    for (const [line, { element }] of drawn) {
+      element.style.transform = `translateY(${this.rows.rowOf(line) * ROW_HEIGHT - top}px)`;
+      this.#decorate(element, line);
+    }
+    const width = Math.ceil(this.gutterWidth + (this.longest + 2) * this.characterWidth);
+    this.sizer.style.width = `max(100%, ${width}px)`;
+    this.#activeDescendant();
+  }
+
+  /** The columns that lines too long to draw whole show. */
+  #columns() {
+    const width = this.characterWidth;
+    const left = Math.max(0, this.scroller.scrollLeft) / width;
+    const from = Math.max(0, Math.floor(left / COLUMN_STEP) - 1) * COLUMN_STEP;
+    const to = Math.ceil((left + this.scroller.clientWidth / width) / COLUMN_STEP + 1) * COLUMN_STEP;
+    return { from, to };
+  }
+
+  /** @param {number} line */
+  #compose(line) {
+    const { index, lines } = /** @type {LoadedListing} */ (this.listing);
+    let composed = this.composed.get(line);
+    if (!composed) {
+      composed = highlightLine(index, lines[line], line, this.exact || this.whole.has(line));
+      if (this.composed.size >= KEPT_LINES) this.composed.clear();
+      this.composed.set(line, composed);
+    }
+    if (composed.length > this.longest) this.longest = composed.length;
+    return composed;
+  }
+
+  /** @param {number} line @param {number} row @param {import("./line.js").Line} composed @param {{from: number, to: number} | null} slice */
+  #row(line, row, composed, slice) {
+    const { index } = /** @type {LoadedListing} */ (this.listing);
+    const fold = this.rows.folds.get(line);
+    const closed = this.rows.closedFold(line);
+    const number = lineNumber(index, line);
+    const location = this.locations ? this.#location(line) : null;
+    const text = h("span", { class: "text", role: "gridcell" });
+    if (composed.away) {
+      const count = closed ? closed.lastLine - line + 1 : 1;
+      const kinds = closed?.kind ?? "locations";
+      const label = `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"} of ${kinds}`;
+      text.append(h("button", { class: "away", type: "button", tabindex: -1, "data-do": closed ? "fold" : "whole" }, closed ? "▸ " : "… ", label));
+    } else {
+      let runs = composed.runs;
+      if (slice) {
+        runs = sliceRuns(runs, slice.from, slice.to);
+        text.style.paddingLeft = `${Math.min(slice.from, composed.length)}ch`;
+      }
+      for (const run of runs) {
+        if (run.kind === "away") text.append(h("button", { class: "away", type: "button", tabindex: -1, title: run.title, "data-do": "whole" }, run.text));
+        else if (run.kind) text.append(h("span", { class: `k-${run.kind}` }, run.text));
+        else if (run.text) text.append(h("span", {}, run.text));
+      }
+      if (closed) {
+        const count = closed.lastLine - line;
+        const label = `⋯ ${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"}`;
+        text.append(h("button", { class: "away", type: "button", tabindex: -1, title: closed.kind, "data-do": "fold" }, label));
+      }
+    }
+    const isHeading = index.line_place.length > 0 && index.line_place[line] < 0;
+    return h(
+      "div",
+      { class: `row ${isHeading ? "heading" : ""}`, role: "row", id: this.prefix + line, "aria-rowindex": row + 1, "data-line": line },
+      h(
+        "span",
+        { class: "gutter", role: "presentation" },
+        h("span", { class: "sign", "aria-hidden": "true" }),
+        h("span", { class: "number", role: "rowheader" }, number > 0 && String(number)),
+        location && h("span", { class: "location", role: "gridcell", title: location.title }, location.text),
+        h(
+          "button",
+          {
+            class: `fold ${fold ? "" : "none"}`,
+            type: "button",
+            tabindex: -1,
+            "data-do": "fold",
+            "aria-label": fold ? `fold ${fold.kind}` : null,
+            "aria-expanded": fold ? String(!closed) : null,
+            "aria-hidden": fold ? null : "true",
+          },
+          fold && (closed ? "▸" : "▾"),
+        ),
+      ),
+      text,
+    );
+  }
+
+  /** @param {number} line @returns {{text: string, title: string} | null} null where the listing has no such column */
+  #location(line) {
+    const { index } = /** @type {LoadedListing} */ (this.listing);
+    if (index.line_place.length) return null;
+    const node = index.line_stack[line];
+    const [frame] = node >= 0 ? stackFrames(index, node) : [];
+    if (!frame) return { text: "", title: "" };
+    const text = frame.file === this.mainFile ? String(frame.line) : `${frame.file}:${frame.line}`;
+    return { text, title: `${frame.file}:${frame.line}:${frame.column} in ${frame.function}` };
+  }
+
+  #measureGutter() {
+    const { index, lines } = /** @type {LoadedListing} */ (this.listing);
+    const isPython = index.line_place.length > 0;
+    const largest = index.numbers.length ? index.numbers.reduce((a, b) => Math.max(a, b), 0) : lines.length;
+    const numberWidth = Math.max(3, String(largest).length);
+    let locationWidth = 0;
+    if (!isPython && this.locations) {
+      for (const [file, , line] of index.frames) {
+        const name = index.files[file] === this.mainFile ? "" : `${index.files[file]}:`;
+        locationWidth = Math.max(locationWidth, Math.min(18, name.length + String(line).length));
+      }
+    }
+    this.scroller.style.setProperty("--number-width", `${numberWidth}ch`);
+    this.scroller.style.setProperty("--location-width", `${locationWidth}ch`);
+    this.gutterWidth = 14 + 8 + 10 + 22 + (numberWidth + locationWidth + 2) * this.characterWidth;
+  }
+
+  /** @param {{exact?: boolean, locations?: boolean, mainFile?: string}} options */
+  configure(options) {
+    Object.assign(this, options);
+    if (!this.listing) return;
+    const anchor = this.rows.lineAt(Math.min(this.window.first, this.rows.count - 1));
+    this.#measureGutter();
+    this.invalidate();
+    if (anchor !== undefined) this.#scrollToRow(this.rows.rowOf(anchor), 0);
+  }
+
+  #decorateAll() {
+    for (const [line, { element }] of this.drawn) this.#decorate(element, line);
+  }
+
+  /** @param {HTMLElement} element @param {number} line */
+  #decorate(element, line) {
+    const closed = this.rows.closedFold(line);
+    // A closed fold shows the strongest mark of what it hides, as far as is worth looking on every draw.
+    const last = closed ? Math.min(closed.lastLine, line + 5000) : line;
+    let hovered = NONE;
+    let pinned = NONE;
+    let pin = false;
+    let error = false;
+    for (let at = line; at <= last; at += 1) {
+      hovered = Math.max(hovered, this.marks.hovered(at));
+      pinned = Math.max(pinned, this.marks.pinned(at));
+      pin = pin || this.marks.pins.has(at);
+      error = error || this.marks.errors.has(at);
+    }
+    const { classList } = element;
+    classList.toggle("exact", hovered === EXACT);
+    classList.toggle("related", hovered === RELATED);
+    classList.toggle("pin-exact", pinned === EXACT);
+    classList.toggle("pin-related", pinned === RELATED);
+    classList.toggle("pinned", pin);
+    classList.toggle("error", error);
+    classList.toggle("cursor", line === this.cursor);
+    setAttribute(element, "aria-selected", pin ? "true" : null);
+    const sign = /** @type {HTMLElement} */ (element.querySelector(".sign"));
+    const wanted = error ? "✕" : pin ? "◆" : "";
+    if (sign.textContent !== wanted) sign.textContent = wanted;
+  }
+
+  #drawRuler() {
+    if (!this.listing) return;
+    const share = (/** @type {number} */ line) => this.rows.rowOf(line) / Math.max(1, this.rows.count);
+    this.ruler.draw(this.marks, share);
+  }
+
+  #activeDescendant() {
+    setAttribute(this.scroller, "aria-activedescendant", this.drawn.has(this.cursor) ? this.prefix + this.cursor : null);
+  }
+
+  /** @param {Event} event @returns {number | null} */
+  #lineOf(event) {
+    const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".row"));
+    return row ? Number(row.dataset.line) : null;
+  }
+
+  /** @param {MouseEvent} event */
+  #onClick(event) {
+    const line = this.#lineOf(event);
+    if (line === null) return;
+    const action = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-do]"))?.dataset.do;
+    this.cursor = line;
+    if (action === "fold") this.toggleFold(line);
+    else if (action === "whole") {
+      this.whole.add(line);
+      this.composed.delete(line);
+      this.#forgetDrawn();
+      this.draw();
+    } else if (!this.#hasSelectedText()) this.onPin(line, event.ctrlKey || event.metaKey || event.shiftKey);
+    this.#decorateAll();
+    this.#activeDescendant();
+  }
+
+  #hasSelectedText() {
+    // Chromium answers for the shadow root, other browsers for the document.
+    const root = /** @type {any} */ (this.scroller.getRootNode());
+    const selection = root.getSelection?.() ?? document.getSelection();
+    return selection !== null && !selection.isCollapsed;
+  }
+
+  /** @param {number} line */
+  toggleFold(line) {
+    if (!this.rows.toggle(line)) return;
+    this.#forgetDrawn();
+    this.draw();
+    this.#drawRuler();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    if (!this.listing || event.ctrlKey || event.metaKey || event.altKey || !this.rows.count) return;
+    const { first, end } = this.window;
+    const page = Math.max(1, end - first - 2);
+    const row = this.cursor < 0 ? -1 : this.rows.rowOf(this.cursor);
+    const moves = /** @type {Record<string, number>} */ ({
+      ArrowDown: row < 0 ? first : row + 1,
+      ArrowUp: row < 0 ? first : row - 1,
+      PageDown: Math.max(row, first) + page,
+      PageUp: Math.max(row, 0) - page,
+      Home: 0,
+      End: this.rows.count - 1,
+    });
+    if (event.key in moves) {
+      this.moveTo(this.rows.lineAt(Math.max(0, Math.min(this.rows.count - 1, moves[event.key]))));
+    } else if (event.key === "Enter" && this.cursor >= 0) {
+      this.onPin(this.cursor, event.shiftKey);
+    } else if (event.key === "Escape") {
+      this.onUnpin();
+    } else if (event.key === " " && this.rows.folds.has(this.cursor)) {
+      this.toggleFold(this.cursor);
+    } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+      const isClosed = this.rows.closed.has(this.cursor);
+      const opens = event.key === "ArrowRight";
+      if (this.rows.folds.has(this.cursor) && isClosed === opens && this.scroller.scrollLeft === 0) this.toggleFold(this.cursor);
+      else this.scroller.scrollLeft += (opens ? 8 : -8) * this.characterWidth;
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Puts the keyboard's cursor on a line. @param {number} line */
+  moveTo(line) {
+    this.cursor = line;
+    this.ensureVisible(line);
+    this.onHover(line);
+    this.draw();
+  }
+
+  /** @param {number} line */
+  isVisible(line) {
+    const row = this.rows.rowOf(line);
+    const top = this.top;
+    return row * ROW_HEIGHT >= top - 1 && (row + 1) * ROW_HEIGHT <= top + this.scroller.clientHeight + 1 && this.rows.lineAt(row) === line;
+  }
+
+  /** @param {number} line */
+  ensureVisible(line) {
+    if (this.rows.reveal(line)) this.#forgetDrawn();
+    const row = this.rows.rowOf(line);
+    const top = this.top;
+    const viewHeight = this.scroller.clientHeight;
+    if (row * ROW_HEIGHT < top) this.#scrollToRow(row, 0);
+    else if ((row + 1) * ROW_HEIGHT > top + viewHeight) this.#scrollToRow(row, viewHeight - ROW_HEIGHT);
+    this.draw();
+  }
+
+  /** Scrolls a line to the upper third, when it is not in view already. @param {number} line */
+  bring(line) {
+    if (this.isVisible(line)) return;
+    if (this.rows.reveal(line)) {
+      this.sizer.style.height = `${Math.min(this.contentHeight, 8_000_000)}px`;
+      this.#forgetDrawn();
+    }
+    this.#scrollToRow(this.rows.rowOf(line), this.scroller.clientHeight / 3);
+    this.draw();
+  }
+
+  /** @param {number} row @param {number} offset of the row from the top of the view, in pixels */
+  #scrollToRow(row, offset) {
+    this.scroller.scrollTop = scrollTopFor(this.contentHeight, this.scroller.clientHeight, row * ROW_HEIGHT - offset);
+  }
+
+  /** @param {number} share */
+  #jump(share) {
+    this.#scrollToRow(Math.floor(share * this.rows.count), this.scroller.clientHeight / 3);
+    this.draw();
+  }
+}

@@ -1,0 +1,50 @@
+/** The strip beside a listing that shows where in the whole of it the linked and pinned lines are. */
+import { h } from "./dom.js";
+
+// Marks closer than this share one, so that the strip never holds more than a few hundred.
+const SLOTS = 200;
+
+export class Ruler {
+  /**
+   * @param {HTMLElement} element
+   * @param {{onJump: (share: number) => void, signal: AbortSignal}} options
+   */
+  constructor(element, { onJump, signal }) {
+    this.element = element;
+    element.addEventListener(
+      "click",
+      (event) => {
+        const box = element.getBoundingClientRect();
+        onJump((event.clientY - box.top) / Math.max(1, box.height));
+      },
+      { signal },
+    );
+  }
+
+  /** @param {import("./listing.js").Marks} marks @param {(line: number) => number} share of the way down */
+  draw(marks, share) {
+    /** @type {Map<string, HTMLElement>} */
+    const slots = new Map();
+    const put = (/** @type {Iterable<number>} */ lines, /** @type {string} */ name) => {
+      for (const line of lines) {
+        const slot = Math.floor(share(line) * SLOTS);
+        const key = `${name}${slot}`;
+        if (slots.has(key)) continue;
+        const mark = h("i", { class: name });
+        mark.style.top = `${(slot / SLOTS) * 100}%`;
+        slots.set(key, mark);
+      }
+    };
+    const names = [
+      ["related", "exact"],
+      ["pin-related", "pin-exact"],
+    ];
+    marks.ruler.forEach((lines, number) => {
+      put(lines.related, names[number][0]);
+      put(lines.exact, names[number][1]);
+    });
+    put(marks.errors, "error");
+    put(marks.pins, "pinned");
+    this.element.replaceChildren(...slots.values());
+  }
+}

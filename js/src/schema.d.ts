@@ -1,0 +1,90 @@
+// Generated from jaxscope/_view/model.py by `python -m tests.contract`. Do not edit.
+
+export interface Place {
+  file: string;
+  line: number;
+  column: number;
+  function: string;
+  text: string;
+}
+
+export interface FailureView {
+  headline: string;
+  message: string;
+  advice: string;
+  places: Place[];
+  traceback: string;
+}
+
+export interface Column {
+  key: string;
+  label: string;
+  align: "left" | "right";
+  help: string;
+}
+
+export interface Row {
+  cells: string[];
+  tone: "" | "error" | "warning" | "muted";
+  marks: number[];
+}
+
+export interface Table {
+  key: string;
+  title: string;
+  source: string;
+  summary: string;
+  tone: "" | "error" | "warning" | "muted";
+  columns: Column[];
+  rows: Row[];
+  notes: string[];
+  empty: string;
+}
+
+export interface Tab {
+  key: string;
+  title: string;
+  kind: "listing" | "tables";
+  status: "pending" | "running" | "done" | "failed" | "not reached" | "unavailable";
+  count: string;
+  seconds: number | null;
+  reason: string;
+  failure: FailureView | null;
+  tables: Table[];
+  notes: string[];
+  lines?: number;
+  size_bytes?: number;
+}
+
+export interface Target {
+  name: string;
+  label: string;
+}
+
+export interface View {
+  schema: number;
+  title: string;
+  function: string;
+  target: Target;
+  versions: string;
+  notes: string[];
+  tabs: Tab[];
+}
+
+export interface ListingIndex {
+  key: string;
+  dialect: string;
+  numbers: number[];
+  line_stack: number[];
+  line_path: number[];
+  line_place: number[];
+  spans: number[][];
+  folds: ((number | string | boolean)[])[];
+  files: string[];
+  functions: string[];
+  frames: number[][];
+  stacks: number[][];
+  paths: string[];
+  tokens: (((string | number)[])[])[];
+  coverage: number[];
+}

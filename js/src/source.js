@@ -1,0 +1,196 @@
+/**
+ * Where the screen gets its facts: a live or saved notebook widget, or the payloads of an exported page. The rest of the
+ * program sees only `Source`.
+ *
+ * @typedef {import("./schema").View} View
+ * @typedef {import("./transfer.js").ListingData} ListingData
+ * @typedef {{listing: string, line: number}} Pin
+ * @typedef {{tab: string, left: string, right: string, pins: Pin[]}} Selection
+ *
+ * @typedef {object} Source
+ * @property {View} view
+ * @property {(key: string) => Promise<ListingData>} listing rejects with a reason for people
+ * @property {(callback: () => void, signal: AbortSignal) => void} onChange the view or the selection has changed elsewhere
+ * @property {() => Partial<Selection>} get
+ * @property {(selection: Selection) => void} set
+ */
+import { Assembly, Pacer, decodeBase64, decodeListing, inflate, join } from "./transfer.js";
+
+const SAVE_DELAY_MS = 250;
+
+/** @typedef {{on: Function, off: Function, get: Function, set: Function, save_changes: Function, send: Function}} Model */
+/**
+ * @typedef {object} Request
+ * @property {Promise<ListingData>} promise
+ * @property {(data: ListingData) => void} resolve
+ * @property {(reason: Error) => void} reject
+ * @property {Assembly} assembly
+ * @property {boolean} retried
+ */
+
+/**
+ * @param {Model} model anywidget's
+ * @param {AbortSignal} signal
+ * @returns {Source}
+ */
+export function widgetSource(model, signal) {
+  const pacer = new Pacer();
+  /** @type {Map<string, Request>} the first is being sent, the others wait their turn */
+  const requests = new Map();
+  /** @type {Set<ReturnType<typeof setTimeout>>} */
+  const timers = new Set();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let saveTimer;
+
+  /** @param {string} event @param {Function} callback @param {AbortSignal} until */
+  function listen(event, callback, until) {
+    model.on(event, callback);
+    until.addEventListener("abort", () => model.off(event, callback), { once: true, signal });
+    signal.addEventListener("abort", () => model.off(event, callback), { once: true, signal: until });
+  }
+
+  /** @param {() => void} action @param {number} delayMs */
+  function later(action, delayMs) {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      action();
+    }, delayMs);
+    timers.add(timer);
+    return timer;
+  }
+
+  /** @param {string} key */
+  function ask(key) {
+    model.send({ type: "listing", key });
+  }
+
+  /** @param {string} key */
+  function finish(key) {
+    requests.delete(key);
+    const [next] = requests.keys();
+    if (next !== undefined) ask(next);
+  }
+
+  /** @param {string} key */
+  function embedded(key) {
+    const listing = model.get("listings")?.[key];
+    return listing?.index && listing?.text ? decodeListing(listing.index, listing.text) : null;
+  }
+
+  /** @param {any} message @param {ArrayBufferView[]} buffers */
+  async function receive(message, buffers) {
+    const request = requests.get(message?.key);
+    if (!request) return;
+    if (message.type === "failed") {
+      request.reject(new Error(String(message.reason)));
+      finish(message.key);
+    } else if (message.type === "part" && buffers.length) {
+      const next = request.assembly.add(message, buffers[0]);
+      const waitMs = pacer.spend(buffers[0].byteLength);
+      if (next) later(() => model.send({ type: "next", key: message.key, ...next }), waitMs);
+      else if (request.assembly.done) {
+        const { index, text } = request.assembly.parts;
+        try {
+          request.resolve(await decodeListing(join(index), join(text)));
+        } catch (error) {
+          // The listing was made anew while it was being sent: its parts do not fit together.
+          if (!request.retried) {
+            request.retried = true;
+            request.assembly = new Assembly();
+            ask(message.key);
+            return;
+          }
+          request.reject(error instanceof Error ? error : new Error(String(error)));
+        }
+        finish(message.key);
+      }
+    }
+  }
+
+  listen("msg:custom", receive, signal);
+  listen(
+    "change:listings",
+    () => {
+      for (const [key, request] of requests) {
+        const data = embedded(key);
+        if (data) {
+          data.then(request.resolve, request.reject);
+          finish(key);
+        }
+      }
+    },
+    signal,
+  );
+  signal.addEventListener(
+    "abort",
+    () => {
+      clearTimeout(saveTimer);
+      for (const timer of timers) clearTimeout(timer);
+      requests.clear();
+    },
+    { once: true },
+  );
+
+  return {
+    get view() {
+      return model.get("view");
+    },
+    listing(key) {
+      const data = embedded(key);
+      if (data) return data;
+      const earlier = requests.get(key);
+      if (earlier) return earlier.promise;
+      /** @type {any} */
+      const request = { assembly: new Assembly(), retried: false };
+      request.promise = new Promise((resolve, reject) => Object.assign(request, { resolve, reject }));
+      requests.set(key, request);
+      if (requests.size === 1) ask(key);
+      return request.promise;
+    },
+    onChange(callback, until) {
+      listen("change:view", callback, until);
+      listen("change:selection", callback, until);
+    },
+    get: () => model.get("selection") ?? {},
+    set(selection) {
+      clearTimeout(saveTimer);
+      saveTimer = setTimeout(() => {
+        model.set("selection", selection);
+        model.save_changes();
+      }, SAVE_DELAY_MS);
+    },
+  };
+}
+
+/**
+ * @param {Document} page an exported page
+ * @returns {Promise<Source>}
+ */
+export async function pageSource(page) {
+  /** @param {string} id */
+  const payload = (id) => {
+    const element = page.getElementById(id);
+    return element ? decodeBase64(element.textContent ?? "") : null;
+  };
+  const head = payload("jaxscope-view");
+  if (!head) throw new Error("The page holds no view.");
+  /** @type {{view: View, left_out: Record<string, string>}} */
+  const { view, left_out: leftOut } = JSON.parse(await inflate(head));
+  /** @type {Partial<Selection>} */
+  let selection = {};
+  return {
+    view,
+    async listing(key) {
+      const number = view.tabs.findIndex((tab) => tab.key === key);
+      const index = payload(`jaxscope-${number}-index`);
+      const text = payload(`jaxscope-${number}-text`);
+      if (!index || !text) throw new Error(leftOut[key] ?? "The page does not hold this listing.");
+      return await decodeListing(index, text);
+    },
+    onChange() {},
+    get: () => selection,
+    set(value) {
+      selection = value;
+    },
+  };
+}

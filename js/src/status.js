@@ -1,0 +1,51 @@
+/** The bar at the foot: where the current line comes from, and what is linked to it. */
+import { h, replace } from "./dom.js";
+import { lineNumber, opLine } from "./links.js";
+
+const SHOWN_FRAMES = 4;
+
+/** @typedef {import("./links.js").Frame} Frame */
+
+/**
+ * @param {HTMLElement} element
+ * @param {object | null} state
+ * @param {import("./listing.js").LoadedListing} state.listing
+ * @param {number} state.line
+ * @param {import("./links.js").Origin} state.origin
+ * @param {string[]} state.linked what is linked, in words
+ * @param {boolean} state.pinned
+ */
+export function showStatus(element, state) {
+  if (!state) {
+    replace(element, h("span", { class: "hint" }, "hover: linked lines · click: pin · [ ]: stages"));
+    return;
+  }
+  const { listing, line, origin, linked, pinned } = state;
+  const number = lineNumber(listing.index, line);
+  const parts = [h("span", {}, pinned ? "◆ pinned " : "", number > 0 ? `line ${number.toLocaleString("en")}` : "")];
+  if (origin.kind === "op") parts.push(stack(origin.frames));
+  else if (origin.kind === "python") parts.push(h("span", {}, h("b", {}, `${origin.frames[0].file}:${origin.frames[0].line}`)));
+  else if (origin.kind === "compiler") parts.push(h("span", {}, h("b", {}, "made by the compiler"), ": no Python line asked for it"));
+  else parts.push(h("span", {}, "no operation on this line"));
+  const path = listing.index.paths[listing.index.line_path[opLine(listing.index, line)] ?? -1];
+  if (path) parts.push(h("span", { class: "path", title: path }, "name ", h("b", {}, path)));
+  parts.push(h("span", { class: "hint" }, linked.length ? `linked: ${linked.join(", ")}` : ""));
+  replace(element, ...parts);
+}
+
+/** @param {Frame[]} frames innermost first */
+function stack(frames) {
+  const [innermost, ...callers] = frames;
+  const all = frames.map((frame) => `${frame.file}:${frame.line}:${frame.column} in ${frame.function}`).join("\n");
+  const shown = callers.slice(0, SHOWN_FRAMES).map((frame) => ` ‹ ${frame.function} ${frame.file}:${frame.line}`);
+  const column = innermost.column ? `:${innermost.column}` : "";
+  return h(
+    "span",
+    { class: "stack", title: `Python call stack, innermost first\n${all}` },
+    "→ ",
+    h("b", {}, `${innermost.file}:${innermost.line}${column}`),
+    innermost.function && ` in ${innermost.function}`,
+    ...shown,
+    callers.length > SHOWN_FRAMES && ` ‹ ${callers.length - SHOWN_FRAMES} more`,
+  );
+}

@@ -1,0 +1,153 @@
+/** The strip of stages that is the tab bar: what ran, what came out, how long it took. */
+import { h, replace } from "./dom.js";
+
+/** @typedef {import("./schema").Tab} Tab */
+
+const TICK_MS = 100;
+
+/** @param {number} seconds */
+export function formatSeconds(seconds) {
+  if (seconds < 0.0995) return `${(seconds * 1000).toFixed(1)} ms`;
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 99.95) return `${seconds.toFixed(1)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+/** What stands under a tab's title. @param {Tab} tab @param {number | null} elapsedSeconds of a running stage */
+export function caption(tab, elapsedSeconds) {
+  const time = tab.seconds === null ? "" : formatSeconds(tab.seconds);
+  if (tab.status === "running") {
+    return ["running", elapsedSeconds === null ? "" : formatSeconds(elapsedSeconds)].filter(Boolean).join(" · ");
+  }
+  if (tab.status === "failed") return ["failed", tab.count, time].filter(Boolean).join(" · ");
+  if (tab.status === "done") return [tab.count, time].filter(Boolean).join(" · ");
+  return tab.status;
+}
+
+/** @param {Tab} tab whether a table of it says that something is wrong */
+function worstTone(tab) {
+  const tones = tab.tables.flatMap((table) => [table.tone, ...table.rows.map((row) => row.tone)]);
+  return tones.includes("error") ? "error" : tones.includes("warning") ? "warning" : "";
+}
+
+export class Strip {
+  /**
+   * @param {HTMLElement} element
+   * @param {{onSelect: (key: string) => void, panel: string, signal: AbortSignal}} options
+   */
+  constructor(element, { onSelect, panel, signal }) {
+    this.element = element;
+    this.onSelect = onSelect;
+    this.panel = panel;
+    /** @type {Tab[]} */
+    this.tabs = [];
+    this.active = "";
+    /** @type {Map<string, number>} when a stage was first seen running, in milliseconds */
+    this.started = new Map();
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.timer = undefined;
+    element.setAttribute("role", "tablist");
+    element.setAttribute("aria-label", "stages and reports");
+    element.addEventListener("click", (event) => this.#select(/** @type {Element} */ (event.target)), { signal });
+    element.addEventListener("keydown", (event) => this.#onKey(event), { signal });
+    signal.addEventListener("abort", () => clearInterval(this.timer), { once: true });
+  }
+
+  /** @param {Element} target */
+  #select(target) {
+    const key = /** @type {HTMLElement | null} */ (target.closest("[role=tab]"))?.dataset.key;
+    if (key !== undefined) this.onSelect(key);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    const steps = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity });
+    if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    this.step(steps[event.key], true);
+  }
+
+  /** @param {number} step @param {boolean} focus */
+  step(step, focus) {
+    const at = this.tabs.findIndex((tab) => tab.key === this.active);
+    const count = this.tabs.length;
+    if (!count) return;
+    const to = Number.isFinite(step) ? (at + step + count) % count : step < 0 ? 0 : count - 1;
+    this.onSelect(this.tabs[to].key);
+    if (focus) this.#button(this.tabs[to].key)?.focus();
+  }
+
+  /** @param {string} key @returns {HTMLElement | undefined} */
+  #button(key) {
+    const buttons = /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll("[role=tab]"));
+    return [...buttons].find((button) => button.dataset.key === key);
+  }
+
+  /** @param {Tab[]} tabs @param {string} active */
+  show(tabs, active) {
+    const root = /** @type {ShadowRoot} */ (this.element.getRootNode());
+    const focused = /** @type {HTMLElement | null} */ (root.activeElement)?.closest?.("[role=tab]");
+    const hadFocus = focused && this.element.contains(focused);
+    this.tabs = tabs;
+    this.active = active;
+    for (const tab of tabs) {
+      if (tab.status !== "running") this.started.delete(tab.key);
+      else if (!this.started.has(tab.key)) this.started.set(tab.key, performance.now() - (tab.seconds ?? 0) * 1000);
+    }
+    const nodes = [];
+    let earlier = null;
+    for (const tab of tabs) {
+      if (earlier?.kind === "listing" && tab.kind === "listing") nodes.push(h("span", { class: "arrow", "aria-hidden": "true" }, "→"));
+      if (earlier?.kind === "listing" && tab.kind === "tables") nodes.push(h("span", { class: "gap", role: "presentation" }));
+      nodes.push(this.#tab(tab));
+      earlier = tab;
+    }
+    replace(this.element, ...nodes);
+    if (hadFocus) this.#button(active)?.focus();
+    clearInterval(this.timer);
+    if (this.started.size) this.timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** @param {Tab} tab */
+  #tab(tab) {
+    const tone = tab.status === "failed" ? "error" : tab.status === "done" ? worstTone(tab) : "";
+    const sign = tone === "error" ? "✕ " : tone === "warning" ? "▲ " : "";
+    const isActive = tab.key === this.active;
+    const off = tab.status === "not reached" || tab.status === "unavailable" || tab.status === "pending";
+    return h(
+      "button",
+      {
+        class: `tab ${off ? "off" : ""} ${tab.status === "failed" ? "failed" : ""}`,
+        type: "button",
+        role: "tab",
+        "aria-selected": String(isActive),
+        "aria-controls": this.panel,
+        tabindex: isActive ? 0 : -1,
+        title: tab.reason || null,
+        "data-key": tab.key,
+        "data-status": tab.status,
+      },
+      h("b", {}, tab.status === "failed" ? "✕ " : "", tab.title),
+      h(
+        "small",
+        { class: tone ? `tone-${tone}` : "" },
+        tab.status === "running" && h("span", { class: "spinner", "aria-hidden": "true" }),
+        h("span", { class: "caption" }, tab.status === "failed" ? "" : sign, caption(tab, this.#elapsed(tab.key))),
+      ),
+    );
+  }
+
+  /** @param {string} key */
+  #elapsed(key) {
+    const started = this.started.get(key);
+    return started === undefined ? null : (performance.now() - started) / 1000;
+  }
+
+  #tick() {
+    for (const tab of this.tabs) {
+      if (tab.status !== "running") continue;
+      const label = this.#button(tab.key)?.querySelector(".caption");
+      if (label) replace(label, caption(tab, this.#elapsed(tab.key)));
+    }
+  }
+}
