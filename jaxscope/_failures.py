@@ -103,7 +103,9 @@ def _advice(error: BaseException) -> str:
         return "Check the spelling in compiler_options=; the names are those of XLA's flags without the leading dashes."
     # JaxRuntimeError: NOT_FOUND: No FFI handler registered for no_such_target on a platform Host
     if re.search(r"No FFI handler registered|[Cc]ustom call target .* not found", message):
-        return "The program calls a library function that is not registered for this target: import or register it first."
+        return (
+            "The program calls a library function that is not registered for this target: import or register it first."
+        )
     return ""
 
 

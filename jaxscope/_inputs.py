@@ -94,7 +94,9 @@ def read_request(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], 
     for kind, stage in (("traced", "Traced"), ("lowered", "Lowered"), ("compiled", "Compiled")):
         if isinstance(function, getattr(jax.stages, stage)):
             _refuse_arguments(args, kwargs, f"a jax.stages.{stage}")
-            return Request(kind, _stage_name(function), function, notes=(f"Starts from a finished jax.stages.{stage}.",))
+            return Request(
+                kind, _stage_name(function), function, notes=(f"Starts from a finished jax.stages.{stage}.",)
+            )
     if isinstance(function, jax.export.Exported):
         return _read_exported(function, args, kwargs)
     if isinstance(function, types.MethodType) and hasattr(function.__func__, "trace"):
@@ -105,9 +107,12 @@ def read_request(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], 
         return _build("jitted", function, facts.function, args, kwargs, positions, names, mesh, ())
     if hasattr(function, "trace") or hasattr(function, "lower"):
         owner = type(function).__module__.partition(".")[0]
-        note = f"Compiled through {owner}'s own .lower: arguments go to it as they are."
+        note = f"Compiled through {owner}'s own .lower: arguments go to it as they are, but for type strings."
         own = getattr(function, "__wrapped__", None) or getattr(function, "fun", None) or getattr(function, "fn", None)
-        return Request("wrapper", function_name(function), function, tuple(args), dict(kwargs), (), own, (note,))
+        read_kwargs = {name: read_types(value) for name, value in kwargs.items()}
+        return Request(
+            "wrapper", function_name(function), function, tuple(map(read_types, args)), read_kwargs, (), own, (note,)
+        )
     return _read_plain(function, args, kwargs, mesh)
 
 
@@ -270,10 +275,15 @@ def _is_plainly_static(value: Any) -> bool:
     if isinstance(value, enum.Enum | bytes):
         return True
     # A callable that is also a pytree (an Equinox module) carries arrays and is an ordinary argument.
-    return callable(value) and not isinstance(value, jax.Array) and jax.tree.structure(value).num_nodes == 1 and (
-        isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType | type)
-        or _jax.jit_facts(value) is not None
-        or type(value).__module__.startswith(("jax", "numpy"))
+    return (
+        callable(value)
+        and not isinstance(value, jax.Array)
+        and jax.tree.structure(value).num_nodes == 1
+        and (
+            isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType | type)
+            or _jax.jit_facts(value) is not None
+            or type(value).__module__.startswith(("jax", "numpy"))
+        )
     )
 
 
@@ -335,7 +345,9 @@ def _default_notes(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     variadic = {p.name for p in bound.signature.parameters.values() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
     bound.apply_defaults()
     baked = [
-        f"{name}={shorten(value)}" for name, value in bound.arguments.items() if name not in given and name not in variadic
+        f"{name}={shorten(value)}"
+        for name, value in bound.arguments.items()
+        if name not in given and name not in variadic
     ]
     return (f"Baked in, because the default was not passed: {', '.join(baked)}.",) if baked else ()
 
@@ -390,9 +402,11 @@ def read_call(call: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def read_types(value: Any) -> Any:
-    """An argument of a call, with strings that name a type replaced by that type."""
+    """An argument as it is, but with strings that name a type replaced by that type."""
     try:
-        return jax.tree.map(lambda leaf: parse_spec(leaf) if isinstance(leaf, str) and _SPEC.match(leaf) else leaf, value)
+        return jax.tree.map(
+            lambda leaf: parse_spec(leaf) if isinstance(leaf, str) and _SPEC.match(leaf) else leaf, value
+        )
     except InputError:
         raise
     except Exception:  # A container that checks its leaves: its strings, if any, stay strings.

@@ -102,11 +102,12 @@ def is_tracer(value: Any) -> bool:
 
 
 def jaxprs_in(value: Any) -> Iterator[Any]:
-    """The open jaxprs directly inside an equation's parameter."""
-    if isinstance(value, core.ClosedJaxpr):
-        yield value.jaxpr
-    elif isinstance(value, core.Jaxpr):
-        yield value
+    """The open jaxprs directly inside an equation's parameter.
+
+    A closed jaxpr keeps an open one; since 0.12 the two are one class, whose `.jaxpr` is itself.
+    """
+    if isinstance(inner := getattr(value, "jaxpr", value), core.Jaxpr):
+        yield inner
     elif isinstance(value, tuple | list):
         for item in value:
             yield from jaxprs_in(item)
@@ -134,7 +135,7 @@ def dimensions_of(aval: Any) -> Sequence[Any]:
 
 def is_symbolic(dimensions: Iterable[Any]) -> bool:
     """Whether a shape holds a dimension that is not a number (`jax.export.symbolic_shape`)."""
-    return any(not jax.core.is_constant_dim(dimension) for dimension in dimensions)
+    return any(not isinstance(dimension, int) for dimension in dimensions)
 
 
 def mesh_in_context() -> Any:

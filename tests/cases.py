@@ -86,7 +86,11 @@ def examine(path: Path) -> dict[str, Any]:
         "text": str(inspection),
         "signature": json.loads(inspection.signature.astype(str).to_json(orient="records")),
         "tables": {
-            table["key"]: {"rows": [row["cells"] for row in table["rows"]], "notes": table["notes"], "summary": table["summary"]}
+            table["key"]: {
+                "rows": [row["cells"] for row in table["rows"]],
+                "notes": table["notes"],
+                "summary": table["summary"],
+            }
             for tab in view["tabs"]
             for table in tab["tables"]
         },
@@ -111,7 +115,9 @@ def judge(inspection: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     rows = inspection.check(*args, **kwargs)
     with contextlib.suppress(Exception):
         # A donated buffer is gone after the call: hand over copies.
-        args, kwargs = jax.tree.map(lambda leaf: leaf + 0 if isinstance(leaf, jax.Array | np.ndarray) else leaf, (args, kwargs))
+        args, kwargs = jax.tree.map(
+            lambda leaf: leaf + 0 if isinstance(leaf, jax.Array | np.ndarray) else leaf, (args, kwargs)
+        )
     try:
         inspection.compiled(*args, **kwargs)
         accepted = True

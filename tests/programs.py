@@ -124,7 +124,9 @@ def shard_mapped(x):
     def local(x):
         return x * jax.lax.psum(x.sum(), "data")
 
-    return jax.shard_map(local, mesh=_one_device_mesh(), in_specs=PartitionSpec("data"), out_specs=PartitionSpec("data"))(x)
+    return jax.shard_map(
+        local, mesh=_one_device_mesh(), in_specs=PartitionSpec("data"), out_specs=PartitionSpec("data")
+    )(x)
 
 
 # A vmapped gather and a per-example gradient: batched dimension numbers, long parameter lists.
@@ -196,7 +198,7 @@ def callbacks(x):
 # An equation without results whose parameters hold text of the user's: brackets, braces, quotes, a line feed.
 @program(F4)
 def printing(x):
-    jax.debug.print("x = {x} ] }} {{ lambda it's \"odd\"", x=x.sum())
+    jax.debug.print('x = {x} ] }} {{ lambda it\'s "odd"', x=x.sum())
     jax.debug.print("first line\n    second:f32[] = line ] {x}", x=x)
     return x + 1
 
@@ -276,11 +278,8 @@ def pallas_kernel(x):
 # An expression spread over several lines, two expressions on one line, a comprehension, a lambda: frames must differ.
 @program(F4, F4)
 def spread_over_lines(x, y):
-    a = (
-        x
-        + jnp.cos(
-            y,
-        )
+    a = x + jnp.cos(
+        y,
     )
     b = x * y; c = x - y  # fmt: skip # noqa: E702
     return sum([jnp.exp(v) for v in (a, b, c)]), (lambda v: v / 2)(b)

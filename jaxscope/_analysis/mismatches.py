@@ -1,10 +1,10 @@
 """The differences between a call and the signature that a program was compiled for.
 
-Problem: a compiled function refuses a call with one exception that stops at the first kind of difference, names places in
-JAX's own words and says nothing of abstract arguments. Input: a `Signature` and the arguments of a call (arrays, NumPy,
-Python scalars, `jax.ShapeDtypeStruct`, avals). Output: `Mismatches`, one row for each leaf or container that differs, with
-what the compiled call does about it and what to do. The structure is walked in `jaxscope._analysis.structure`, values are
-never read.
+Problem: a compiled function refuses a call with one exception that stops at the first kind of difference, names places
+in JAX's own words and says nothing of abstract arguments. Input: a `Signature` and the arguments of a call (arrays,
+NumPy, Python scalars, `jax.ShapeDtypeStruct`, avals). Output: `Mismatches`, one row for each leaf or container that
+differs, with what the compiled call does about it and what to do. Structures are walked in
+`jaxscope._analysis.structure`, the advice is written in `jaxscope._analysis.advice`; no array is read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,8 +16,11 @@ import numpy as np
 
 from jaxscope import _jax, _jax_types
 from jaxscope._analysis import structure
-from jaxscope._analysis.signature import Signature, argument_path, describe_sharding, shorten
+from jaxscope._analysis.advice import type_advice, x64_note
+from jaxscope._analysis.pytrees import Side, describe, same
+from jaxscope._analysis.signature import Signature, argument_path
 from jaxscope._analysis.structure import Verdict
+from jaxscope._analysis.types import describe_sharding, shorten
 
 if TYPE_CHECKING:
     import pandas
@@ -97,12 +100,14 @@ class Mismatches:
         """One line: ``1 of 3 arguments differs from the compiled signature; the call raises``."""
         if not self.rows:
             return "The call agrees with the compiled signature"
-        verb = "differs" if self.differing_count == 1 else "differ"
-        noun = "argument" if self.argument_count == 1 else "arguments"
-        line = f"{self.differing_count} of {self.argument_count} {noun} {verb} from the compiled signature"
+        parts = []
+        if self.differing_count:
+            verb = "differs" if self.differing_count == 1 else "differ"
+            noun = "argument" if self.argument_count == 1 else "arguments"
+            parts.append(f"{self.differing_count} of {self.argument_count} {noun} {verb} from the compiled signature")
         if self.extra_count:
-            line += f", {self.extra_count} too many"
-        return line + ("; the call raises" if self.raises else "; the call is accepted")
+            parts.append(f"{self.extra_count} too many")
+        return "; ".join((*parts, "the call raises" if self.raises else "the call is accepted"))
 
 
 MISMATCH_COLUMNS = ("path", "compiled", "called", "differs", "verdict", "note", "advice")
@@ -139,7 +144,7 @@ def check_call(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, A
         # Flattening runs the user's classes and dictionary orders; JAX's own call fails in the same way.
         row = Mismatch(
             path="the arguments",
-            compiled=structure.describe(types.tree, ""),
+            compiled=describe(types.tree, ""),
             called=shorten(str(error)),
             differs=("container",),
             verdict="raises",
@@ -167,8 +172,8 @@ class _Comparison:
         except Exception:
             # Classes may refuse to name their children although they can be flattened.
             called_keys = ()
-        self.compiled = structure.Side(types.tree, types.key_paths, self._compiled_type)
-        self.called = structure.Side(tree, called_keys, self._called_type)
+        self.compiled = Side(types.tree, types.key_paths, self._compiled_type)
+        self.called = Side(tree, called_keys, self._called_type)
         self.paths = tuple(argument_path(types, index) for index in range(len(types.avals)))
         self.static = tuple((leaf.name, leaf.value) for leaf in signature.static)
         self.notes: list[str] = []
@@ -177,10 +182,11 @@ class _Comparison:
     def run(self) -> Mismatches:
         walk = structure.compare(self.compiled, self.called, self.paths, self.static, self._leaves_agree, self._value)
         found = [(entry.order, _structural(entry)) for entry in walk.differences]
+        touched = set(walk.touched)
         for compiled_index, called_index, path in walk.pairs:
             if (row := self._leaf(compiled_index, called_index, path)) is not None:
                 found.append((compiled_index, row))
-        touched = walk.touched | {order for order, row in found if 0 <= order < len(self.types.avals)}
+                touched.add(compiled_index)
         rows = [row for _, row in sorted(found, key=lambda entry: entry[0])]
         rows.extend(self._whole_call(rows))
         if not self._placement_compared:
@@ -220,9 +226,7 @@ class _Comparison:
                     advice="pass every argument by position",
                 )
             )
-        if not any(row.verdict == "raises" for row in (*rows, *found)) and not structure.same(
-            self.tree, self.types.tree
-        ):
+        if not any(row.verdict == "raises" for row in (*rows, *found)) and not same(self.tree, self.types.tree):
             # Never reached by structures that node_data describes; a registry of the future may know others.
             found.append(
                 Mismatch(
@@ -289,8 +293,8 @@ class _Comparison:
         if aval.dtype != given.dtype:
             differs.append("dtype")
         if differs:
-            note = _x64_note(aval.dtype, given.dtype) or RECOMPILES
-            advice = _type_advice(path, value, aval, given, differs)
+            note = x64_note(aval.dtype, given.dtype) or RECOMPILES
+            advice = type_advice(path, value, aval, given, differs)
             return Mismatch(path, compiled, called, tuple(differs), "raises", note, advice)
         if (row := self._placement(compiled_index, value, path, compiled, called)) is not None:
             return row
@@ -329,18 +333,15 @@ class _Comparison:
             self._placement_compared = False
             return None
         rank = len(self.types.avals[index].shape)
-        wanted, brought = describe_sharding(required), describe_sharding(sharding)
         committed = _jax_types.is_committed(value) if is_array else True
         if not sharding.is_equivalent_to(required, rank):
+            wanted = describe_sharding(required)
+            places = f"{compiled} on {wanted}", f"{called} on {describe_sharding(sharding)}"
             if not committed:
                 note = "The array is committed to no device, so the call moves it to where the program wants it."
-                return Mismatch(
-                    path, f"{compiled} on {wanted}", f"{called} on {brought}", ("sharding",), "accepted", note
-                )
+                return Mismatch(path, *places, ("sharding",), "accepted", note)
             advice = f"jax.device_put({path}, ...) with the sharding {wanted}"
-            return Mismatch(
-                path, f"{compiled} on {wanted}", f"{called} on {brought}", ("sharding",), "raises", RECOMPILES, advice
-            )
+            return Mismatch(path, *places, ("sharding",), "raises", RECOMPILES, advice)
         return self._layout(index, value, path, compiled, called) if is_array and committed else None
 
     def _layout(self, index: int, value: Any, path: str, compiled: str, called: str) -> Mismatch | None:
@@ -365,7 +366,7 @@ def _structural(entry: structure.Difference) -> Mismatch:
         called=entry.called,
         differs=(entry.kind,),
         verdict="raises",
-        note=entry.note or RECOMPILES,
+        note=entry.note or ("" if entry.kind in ("missing", "extra") else RECOMPILES),
         advice=entry.advice,
     )
 
@@ -398,74 +399,3 @@ def _describe_value(value: Any) -> str:
     if isinstance(value, int):
         return f"int of {value.bit_length()} bits"
     return f"value of type {shorten(type(value).__name__)}"
-
-
-def _x64_note(compiled_dtype: Any, given_dtype: Any) -> str:
-    """A sentence where only 64-bit mode makes the difference."""
-    if not (isinstance(compiled_dtype, np.dtype) and isinstance(given_dtype, np.dtype)):
-        return ""
-    same_kind = compiled_dtype.kind == given_dtype.kind
-    sizes = (compiled_dtype.itemsize, given_dtype.itemsize)
-    if not same_kind or sizes not in ((8, 4), (4, 8), (16, 8), (8, 16)):
-        return ""
-    mode = "on" if jax.config.jax_enable_x64 else "off"
-    wide = sizes[0] > sizes[1]
-    if wide and mode == "off":
-        return f"The program was compiled for {compiled_dtype}, with 64-bit mode on; it is off now."
-    if not wide and mode == "on":
-        return f"The program was compiled for {compiled_dtype}; 64-bit mode is on now and keeps {given_dtype}."
-    return ""
-
-
-def _type_advice(path: str, value: Any, aval: Any, given: Any, differs: Sequence[str]) -> str:
-    """The expression that makes the passed value fit, or the sentence that says it cannot."""
-    expression = path
-    if "shape" in differs:
-        if any(_jax.is_symbolic((dimension,)) for dimension in aval.shape):
-            return f"pass {_jax_types.short_type(aval)}"
-        wanted, brought = tuple(aval.shape), tuple(given.shape)
-        if wanted == brought[::-1] and len(wanted) == 2:
-            expression = f"{expression}.T"
-        elif np.prod(wanted, dtype=object) == np.prod(brought, dtype=object):
-            expression = f"{expression}.reshape({_tuple_text(wanted)})"
-        elif _broadcasts(brought, wanted):
-            expression = f"jnp.broadcast_to({expression}, {_tuple_text(wanted)})"
-        else:
-            return f"pass {_jax_types.short_type(aval)}, or compile for {_jax_types.short_type(given)}"
-    if "dtype" in differs:
-        if _jax_types.is_extended(aval) or _jax_types.is_extended(given):
-            return _key_advice(path, aval, given)
-        if jax.dtypes.float0 in (aval.dtype, given.dtype):
-            return f"pass {_jax_types.short_type(aval)}"
-        if _needs_x64(aval.dtype):
-            return f"call it inside jax.enable_x64(True), or compile for {_jax_types.short_type(given)}"
-        # A Python number has neither .reshape nor .astype.
-        if isinstance(value, int | float | complex) and not hasattr(value, "dtype"):
-            return (
-                f"jnp.asarray({path}, '{aval.dtype}')" if expression == path else f"pass {_jax_types.short_type(aval)}"
-            )
-        expression = f"{expression}.astype('{aval.dtype}')"
-    return expression
-
-
-def _needs_x64(dtype: Any) -> bool:
-    return jax.dtypes.canonicalize_dtype(dtype) != dtype
-
-
-def _key_advice(path: str, aval: Any, given: Any) -> str:
-    if not _jax_types.is_extended(given):
-        return f"jax.random.wrap_key_data({path}) if it holds the data of a key"
-    if not _jax_types.is_extended(aval):
-        return f"jax.random.key_data({path})"
-    return "make the key with the implementation that the program was compiled for"
-
-
-def _broadcasts(shape: Sequence[int], wanted: Sequence[int]) -> bool:
-    try:
-        return np.broadcast_shapes(tuple(shape), tuple(wanted)) == tuple(wanted)
-    except ValueError:
-        return False
-
-
-def _tuple_text(shape: Sequence[int]) -> str:
-    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"

@@ -6,24 +6,26 @@ Input: JAX's stage objects, any of them None, and the static arguments as text. 
 flattened argument, static value and output, in order, under the names JAX itself uses.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import jax
-import numpy as np
 
-from jaxscope import _jax, _jax_types
+from jaxscope import _jax_types
+from jaxscope._analysis.types import (
+    describe_layout,
+    describe_sharding,
+    root_name,
+    shorten,
+    size_of,
+    storage_note,
+    stored_rank,
+)
 from jaxscope._analysis.unavailable import Unavailable, known_or
 
 if TYPE_CHECKING:
     import pandas
-
-MAXIMUM_VALUE_LENGTH = 80
-
-# "params['w']", "xs[0]", "s.opt[0]", "x"
-_ROOT = re.compile(r"[^.\[]*")
 
 _NOT_DONATED = Unavailable("It was not donated, so no output may take its buffer.")
 _NOT_LOWERED = Unavailable("The program was not lowered, so nothing was dropped or aliased yet.")
@@ -31,6 +33,7 @@ _NOT_COMPILED = Unavailable("The program was not compiled, so nothing was decide
 _DROPPED = Unavailable("The program does not read this argument, so it is not passed to the device.")
 _STATIC = Unavailable("A static value is part of the program and not an array.")
 _OUTPUT = Unavailable("This is an output.")
+_NOT_TRACED = Unavailable("The function was not traced.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class Signature:
     arguments: tuple[Leaf, ...] = ()
     static: tuple[Leaf, ...] = ()
     outputs: tuple[Leaf, ...] = ()
-    constants: CapturedConstants | Unavailable = Unavailable("The function was not traced.")
+    constants: CapturedConstants | Unavailable = _NOT_TRACED
     notes: tuple[str, ...] = ()
     types: _jax_types.InputTypes | None = field(default=None, repr=False, compare=False)
 
@@ -185,61 +188,6 @@ def _frame_row(kind: str, leaf: Leaf) -> dict[str, Any]:
     return row
 
 
-def size_of(aval: Any) -> int | Unavailable:
-    """The bytes of an array type without padding; types below a byte are packed, as XLA packs them."""
-    shape, dtype = getattr(aval, "shape", None), getattr(aval, "dtype", None)
-    if shape is None or dtype is None:
-        return Unavailable("It holds no array.")
-    if _jax.is_symbolic(shape):
-        return Unavailable(f"The shape depends on symbolic dimensions: {', '.join(map(str, shape))}.")
-    physical = _jax_types.physical_type(aval)
-    count = int(np.prod([int(dimension) for dimension in physical.shape], dtype=object))
-    return (count * _bits(physical.dtype) + 7) // 8
-
-
-def _bits(dtype: Any) -> int:
-    if dtype == jax.dtypes.float0:
-        return 0
-    # itemsize is 1 for int4, int2 and float4, although XLA packs them.
-    if jax.dtypes.issubdtype(dtype, np.integer):
-        return int(jax.numpy.iinfo(dtype).bits)
-    if jax.dtypes.issubdtype(dtype, np.floating):
-        return int(jax.numpy.finfo(dtype).bits)
-    return 8 * dtype.itemsize
-
-
-def describe_sharding(sharding: Any) -> str:
-    """One line for a sharding: ``cpu:0``, or ``P(None, 'd') over d=8``."""
-    if isinstance(sharding, jax.sharding.NamedSharding):
-        # JAX 0.8 prints PartitionSpec('d',) and 0.10 P('d',): made here so that both read alike.
-        spec = ", ".join(
-            "+".join(map(repr, entry)) if isinstance(entry, tuple) else repr(entry) for entry in sharding.spec
-        )
-        mesh = ", ".join(f"{name}={size}" for name, size in sharding.mesh.shape.items())
-        text = f"P({spec}) over {mesh}"
-    elif isinstance(sharding, jax.sharding.SingleDeviceSharding):
-        (device,) = sharding.device_set
-        text = f"{device.platform}:{device.id}"
-    else:
-        text = str(sharding)
-    memory = getattr(sharding, "memory_kind", None)
-    return shorten(text if memory in (None, "device") else f"{text} in {memory}")
-
-
-def describe_layout(layout: Any, rank: int) -> str:
-    """One line for a layout: ``row-major``, or the order of dimensions from major to minor and the tiling."""
-    order = tuple(getattr(layout, "major_to_minor", range(rank)))
-    tiling = tuple(getattr(layout, "tiling", None) or ())
-    text = "row-major" if order == tuple(range(rank)) else f"major to minor ({', '.join(map(str, order))})"
-    return text + (f", tiles {', '.join(map(str, tiling))}" if tiling else "")
-
-
-def shorten(text: str) -> str:
-    """`text` in at most `MAXIMUM_VALUE_LENGTH` characters, on one line."""
-    cut = text[: MAXIMUM_VALUE_LENGTH + 1].replace("\n", " ")
-    return cut if len(cut) <= MAXIMUM_VALUE_LENGTH else cut[: MAXIMUM_VALUE_LENGTH - 1] + "…"
-
-
 def argument_path(types: _jax_types.InputTypes, index: int) -> str:
     """The path of an argument: JAX's own name, or its place in the arguments where JAX has no name."""
     if types.names[index]:
@@ -256,7 +204,7 @@ def _argument(types: _jax_types.InputTypes, index: int, aliased: Sequence[str | 
     dropped: bool | Unavailable = _NOT_LOWERED if types.kept is None else not types.kept[index]
     return Leaf(
         path=path,
-        name=_root(path),
+        name=root_name(path),
         type=_jax_types.short_type(aval),
         weak_type=bool(getattr(aval, "weak_type", False)),
         size_bytes=size_of(aval),
@@ -265,13 +213,8 @@ def _argument(types: _jax_types.InputTypes, index: int, aliased: Sequence[str | 
         dropped=dropped,
         sharding=_sharding(types, index),
         layout=_layout(types, index),
-        note=_storage_note(aval),
+        note=storage_note(aval),
     )
-
-
-def _root(path: str) -> str:
-    found = _ROOT.match(path)
-    return (found.group() if found else "") or path
 
 
 def _sharding(types: _jax_types.InputTypes, index: int) -> str | Unavailable:
@@ -292,26 +235,7 @@ def _layout(types: _jax_types.InputTypes, index: int) -> str | Unavailable:
         return _NOT_COMPILED
     if types.layouts[index] is None:
         return Unavailable("The executable does not say.")
-    return describe_layout(types.layouts[index], _stored_rank(types.avals[index]))
-
-
-def _stored_rank(aval: Any) -> int:
-    # Layouts are those of the stored array: a key array has one dimension more there.
-    return len(getattr(_jax_types.physical_type(aval), "shape", ()))
-
-
-def _storage_note(aval: Any) -> str:
-    dtype = getattr(aval, "dtype", None)
-    if dtype is None:
-        return ""
-    if _jax_types.is_extended(aval):
-        return f"lowered as {_jax_types.short_type(_jax_types.physical_type(aval))}"
-    if dtype == jax.dtypes.float0:
-        return "holds no data: the gradient of a value that has none"
-    bits = _bits(dtype)
-    if bits < 8:
-        return f"{bits} bits an element; XLA packs {8 // bits} in a byte"
-    return ""
+    return describe_layout(types.layouts[index], stored_rank(types.avals[index]))
 
 
 def _aliased_outputs(
@@ -358,18 +282,18 @@ def _outputs(traced: Any, lowered: Any, compiled: Any) -> tuple[tuple[Leaf, ...]
         sharding = types.shardings[index] if types.shardings is not None else None
         layout = types.layouts[index] if types.layouts is not None else None
         not_known = _NOT_COMPILED if compiled is None else Unavailable("The executable does not say.")
-        rank = _stored_rank(aval)
+        rank = stored_rank(aval)
         leaves.append(
             Leaf(
                 path=path,
-                name=_root(path),
+                name=root_name(path),
                 type=_jax_types.short_type(aval),
                 weak_type=bool(getattr(aval, "weak_type", False)),
                 size_bytes=size_of(aval),
                 aliased=_OUTPUT,
                 sharding=describe_sharding(sharding) if isinstance(sharding, jax.sharding.Sharding) else not_known,
                 layout=describe_layout(layout, rank) if hasattr(layout, "major_to_minor") else not_known,
-                note=_storage_note(aval),
+                note=storage_note(aval),
             )
         )
     return tuple(leaves), ()
@@ -390,8 +314,8 @@ def _hidden_inputs(types: _jax_types.InputTypes, traced: Any, lowered: Any) -> l
     if types.hidden:
         listed = ", ".join(_jax_types.short_type(aval) for aval in types.hidden)
         notes.append(
-            f"The function uses {_plural(len(types.hidden), 'tracer')} of another trace ({listed}), which became hidden "
-            "inputs: the compiled function cannot be called."
+            f"The function uses {_plural(len(types.hidden), 'tracer')} of another trace ({listed}). Each is a hidden "
+            "input of the program, so the compiled function cannot be called."
         )
     if tokens := _jax_types.ordered_effects(traced, lowered):
         notes.append(

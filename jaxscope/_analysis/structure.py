@@ -2,8 +2,8 @@
 
 Problem: JAX compares structures as a whole; its message gives another dict key as "metadata" of the node and a keyword
 argument as two numbers of children. Input: the structures of a compiled signature and of a call, each the pair
-(positional arguments, keyword arguments). Output: the differences in user's words, and the pairs of leaves that sit in the
-same place and can be compared by type.
+(positional arguments, keyword arguments). Output: the differences in user's words, and the pairs of leaves that sit in
+the same place and can be compared by type.
 """
 
 import collections
@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import jax
-
-from jaxscope._analysis.signature import shorten
+from jaxscope._analysis.pytrees import Node, Side, describe, is_equal, same, unequal_parts
+from jaxscope._analysis.types import root_name, shorten
 
 Verdict = Literal["raises", "accepted"]
 Kind = Literal[
@@ -47,124 +46,14 @@ class Difference:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two structures: its tree, the keys that lead to its leaves (or none), and how to describe a leaf."""
-
-    tree: Any
-    key_paths: Sequence[tuple[Any, ...]]
-    leaf_type: Callable[[int], str]
-
-    @property
-    def children(self) -> tuple["Node", "Node"]:
-        """The positional and the keyword arguments."""
-        positional, keywords = Node(self, self.tree, 0, 0).children()
-        return positional, keywords
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A place in a structure: `first` is the index of its first leaf, `depth` the number of keys that lead to it."""
-
-    side: Side
-    tree: Any
-    first: int
-    depth: int
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether an array sits here; None is a node without leaves."""
-        return self.tree.num_nodes == 1 and self.tree.num_leaves == 1
-
-    @property
-    def leaves(self) -> range:
-        """The indices of the leaves below."""
-        return range(self.first, self.first + self.tree.num_leaves)
-
-    @property
-    def container(self) -> type | None:
-        """The type of the container, None for a leaf."""
-        data = None if self.is_leaf else self.tree.node_data()
-        return None if data is None else data[0]
-
-    @property
-    def data(self) -> Any:
-        """What the container keeps beside its children: keys of a dict, static fields of a class."""
-        return None if self.is_leaf else self.tree.node_data()[1]
-
-    def children(self) -> list["Node"]:
-        """The places directly below."""
-        found, first = [], self.first
-        for child in self.tree.children():
-            found.append(Node(self.side, child, first, self.depth + 1))
-            first += child.num_leaves
-        return found
-
-    def labels(self) -> list[str]:
-        """What to write behind the path for each child: ``['w']``, ``[0]``, ``.opt``."""
-        container, children = self.container, self.children()
-        if (keys := self.keys()) is not None:
-            return [f"[{key!r}]" for key in keys]
-        if container in (tuple, list):
-            return [f"[{index}]" for index in range(len(children))]
-        if container is not None and issubclass(container, tuple) and hasattr(container, "_fields"):
-            return [f".{name}" for name in container._fields]
-        return [self._label(child, index) for index, child in enumerate(children)]
-
-    def keys(self) -> list[Any] | None:
-        """The keys of a dict in the order of the children, None for everything else."""
-        if self.container in (dict, collections.OrderedDict):
-            return list(self.data)
-        if self.container is collections.defaultdict:
-            return list(self.data[1])
-        return None
-
-    def _label(self, child: "Node", index: int) -> str:
-        # Classes of the user: only the keys that lead to a leaf say what its fields are called.
-        if child.tree.num_leaves and child.first < len(self.side.key_paths):
-            keys = self.side.key_paths[child.first]
-            if self.depth < len(keys):
-                return jax.tree_util.keystr((keys[self.depth],))
-        return f"[<flat index {index}>]"
-
-    def describe(self) -> str:
-        """The type of a leaf, or the container and its size."""
-        if self.is_leaf:
-            return self.side.leaf_type(self.first)
-        return describe(self.tree, "")
-
-
 @dataclass
 class Walk:
-    """What was found: differences, pairs of (compiled leaf, called leaf, path), compiled leaves touched, extra things."""
+    """What was found: `pairs` are (compiled leaf, called leaf, path), `extra` counts what is too much."""
 
     differences: list[Difference] = field(default_factory=list)
     pairs: list[tuple[int, int, str]] = field(default_factory=list)
     touched: set[int] = field(default_factory=set)
     extra: int = 0
-
-
-def describe(tree: Any, leaf: str) -> str:
-    """A container in words: ``tuple of 2``, ``dict with keys 'b', 'w'``, ``None``; `leaf` for a leaf."""
-    if tree.num_nodes == 1 and tree.num_leaves == 1:
-        return leaf
-    container, data = tree.node_data()
-    if container is type(None):
-        return "None"
-    if container in (dict, collections.OrderedDict):
-        return shorten(f"{container.__name__} with keys {', '.join(map(repr, data))}" if data else "empty dict")
-    if container in (tuple, list):
-        return f"{container.__name__} of {len(tree.children())}"
-    return shorten(container.__name__)
-
-
-def same(first: Any, second: Any) -> bool:
-    """Whether JAX takes two structures for equal; classes whose static data cannot be compared are not."""
-    try:
-        return bool(first == second)
-    except Exception:
-        # The user's __eq__ may raise anything; the compiled call raises the same then.
-        return False
 
 
 def compare(
@@ -252,7 +141,12 @@ class _Walker:
         if node.is_leaf:
             return path
         suffix = "".join(self.suffix(node))
-        return path.removesuffix(suffix) if suffix and path.endswith(suffix) and path != suffix else otherwise
+        if suffix and path.endswith(suffix) and path != suffix:
+            return path.removesuffix(suffix)
+        # Classes without named fields print their children differently; the name before them is still the parameter's.
+        name = root_name(path)
+        shared = sum(root_name(other) == name for other in self.paths) > node.tree.num_leaves
+        return otherwise if shared or not name.isidentifier() else name
 
     def suffix(self, node: Node) -> Iterator[str]:
         while not node.is_leaf:
@@ -312,8 +206,9 @@ class _Walker:
             return
         if len(wanted.tree.children()) != len(brought.tree.children()):
             self.report(wanted, brought, path, "length", self.length_advice(wanted, path), wanted.leaves)
-        elif not _equal(wanted.data, brought.data):
-            compiled, called = (shorten(f"{describe(node.tree, '')} {node.data!r}") for node in (wanted, brought))
+        elif not is_equal(wanted.data, brought.data):
+            name = describe(wanted.tree, "")
+            compiled, called = (f"{name} {text}" for text in unequal_parts(wanted.data, brought.data))
             advice = f"pass {path} with the static data it was compiled with, or compile again"
             self.found.differences.append(Difference(path, compiled, called, "static data", wanted.first, advice))
             self.found.touched.update(wanted.leaves)
@@ -344,7 +239,7 @@ class _Walker:
         for key, node in surplus:
             advice = f"rename {key!r} to {absent[0][0]!r}" if renamed else f"leave out the key {key!r}"
             self.extra(f"{path}[{key!r}]", node, (wanted.first + wanted.tree.num_leaves), shorten(advice))
-        if not absent and not surplus and not _equal(wanted.data, brought.data):
+        if not absent and not surplus and not is_equal(wanted.data, brought.data):
             # The order of an OrderedDict and the factory of a defaultdict are part of the structure.
             compiled, called = shorten(repr(wanted.data)), shorten(repr(brought.data))
             kind: Kind = "key order" if wanted.container is collections.OrderedDict else "static data"
@@ -367,17 +262,17 @@ class _Walker:
 
     def container_advice(self, wanted: Node, brought: Node, path: str) -> str:
         if brought.container is type(None):
-            return f"pass {wanted.describe()} for {path}"
+            return f"pass {wanted.with_article()} for {path}"
         if wanted.is_leaf:
             return f"pass one array, {wanted.describe()}; jnp.asarray({path}) makes one of numbers"
         if wanted.container is type(None):
             return f"pass None for {path}"
         if wanted.container in (tuple, list, dict) and not brought.is_leaf:
             return f"{wanted.container.__name__}({path})"
-        return f"pass {wanted.describe()} for {path}"
+        return f"pass {wanted.with_article()} for {path}"
 
     def length_advice(self, wanted: Node, path: str) -> str:
-        return f"pass {wanted.describe()} for {path}, or compile again"
+        return f"pass {wanted.with_article()} for {path}, or compile again"
 
     def report(self, wanted: Node, brought: Node, path: str, kind: Kind, advice: str, touched: Sequence[int]) -> None:
         entry = Difference(path, wanted.describe(), brought.describe(), kind, wanted.first, shorten(advice))
@@ -412,11 +307,3 @@ class _Walker:
         self.found.differences.append(Difference(name, compiled, called, kind, wanted.first, advice))
         self.found.touched.update(wanted.leaves)
         self.place(wanted, brought, name)
-
-
-def _equal(first: Any, second: Any) -> bool:
-    try:
-        return bool(first == second)
-    except Exception:
-        # Arrays among static data have no truth value; JAX's own comparison fails on them too.
-        return False

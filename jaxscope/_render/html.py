@@ -172,12 +172,12 @@ def _payload(name: str, data: bytes) -> str:
     return f'<script type="application/octet-stream;base64" id="{escape(name)}">{text}</script>\n'
 
 
-def _listings(source: Source, cap_bytes: int) -> tuple[list[str], dict[str, str]]:
+def _listings(source: Source, view: View, cap_bytes: int) -> tuple[list[str], dict[str, str]]:
     """The payload elements of all listings, and the reasons of those that are left out."""
     payloads: list[str] = []
     left_out: dict[str, str] = {}
     used_bytes = 0
-    for number, tab in enumerate(source.view["tabs"]):
+    for number, tab in enumerate(view["tabs"]):
         if tab["kind"] != "listing":
             continue
         try:
@@ -217,7 +217,7 @@ def render_page(source: Source, cap_bytes: int = CAP_BYTES) -> str:
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    payloads, left_out = _listings(source, cap_bytes)
+    payloads, left_out = _listings(source, view, cap_bytes)
     head = json.dumps({"view": view, "left_out": left_out}).encode()
     # The policy stands before everything it governs.
     return (

@@ -50,7 +50,9 @@ def render_text(source: TextSource, *, colour: bool = False, times: bool = False
         listings: Whether to print the texts of the stages, or only their counts.
     """
     view = source.view
-    blocks = ["\n".join([view["title"], f"target: {view['target']['label']}", view["versions"], *_notes(view["notes"])])]
+    blocks = [
+        "\n".join([view["title"], f"target: {view['target']['label']}", view["versions"], *_notes(view["notes"])])
+    ]
     for tab in view["tabs"]:
         lines = [_heading(tab, times), *_notes(tab["notes"])]
         if tab["failure"] is not None:
@@ -100,7 +102,10 @@ def _table(table: Table) -> Iterator[str]:
     else:
         cells = [[column["label"] for column in table["columns"]]]
         cells += [
-            [f"{cell} ✕" if row["tone"] == "error" and number in row["marks"] else cell for number, cell in enumerate(row["cells"])]
+            [
+                f"{cell} ✕" if row["tone"] == "error" and number in row["marks"] else cell
+                for number, cell in enumerate(row["cells"])
+            ]
             for row in table["rows"]
         ]
         widths = [max(len(row[number]) for row in cells) for number in range(len(table["columns"]))]

@@ -10,17 +10,22 @@ anywidget is heavy and the bundle may be missing, so the class is made when it i
 """
 
 import copy
+import time
 import zlib
 from collections import OrderedDict
 from functools import cache
 from typing import Any
 
 from jaxscope._render.html import BUNDLE, Source, bundle
+from jaxscope._view.model import View
 
 PART_BYTES = 256_000
 # One message carries all embedded listings, so together they stay well under the 3 MB that the server lets through in 3 s.
 EMBED_LISTING_BYTES = 600_000
 EMBED_TOTAL_BYTES = 1_500_000
+# The server's own numbers, with room for whatever else the cell prints.
+RATE_WINDOW_S = 3.0
+RATE_BYTES = 2_400_000
 _KEPT_TRANSFERS = 2
 _NAMES = ("index", "text")
 
@@ -100,6 +105,7 @@ def widget_class() -> type:
         def __init__(self, source: Source, **traits: Any) -> None:
             self._source = source
             self._transfers = Transfers(source)
+            self._sent: list[tuple[float, int]] = []
             super().__init__(view=copy.deepcopy(dict(source.view)), **traits)
             self.on_msg(self._on_message)
 
@@ -110,16 +116,27 @@ def widget_class() -> type:
                 embed: Also put the listings that are small enough into the saved state.
             """
             self._transfers.forget()
-            listings = self._embedded() if embed else self.listings
+            # A copy, because a source that changes its view in place would otherwise look unchanged to traitlets.
+            view = copy.deepcopy(dict(self._source.view))
+            listings = self._embedded(view) if embed else self.listings
+            if listings != self.listings:
+                self._wait_for_rate(sum(len(data) for listing in listings.values() for data in listing.values()))
             with self.hold_sync():
-                # A copy, because a source that changes its view in place would otherwise look unchanged to traitlets.
-                self.view = copy.deepcopy(dict(self._source.view))
+                self.view = view
                 self.listings = listings
 
-        def _embedded(self) -> dict[str, dict[str, bytes]]:
+        def _wait_for_rate(self, size_bytes: int) -> None:
+            now_s = time.monotonic()
+            self._sent = [(at_s, size) for at_s, size in self._sent if now_s - at_s < RATE_WINDOW_S]
+            if self._sent and sum(size for _, size in self._sent) + size_bytes > RATE_BYTES:
+                time.sleep(RATE_WINDOW_S - (now_s - self._sent[-1][0]))
+                self._sent = []
+            self._sent.append((time.monotonic(), size_bytes))
+
+        def _embedded(self, view: View) -> dict[str, dict[str, bytes]]:
             embedded: dict[str, dict[str, bytes]] = {}
             total_bytes = 0
-            for tab in self._source.view["tabs"]:
+            for tab in view["tabs"]:
                 if tab["kind"] != "listing":
                     continue
                 try:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
+import jaxscope
 from jaxscope._facts import Facts
 from jaxscope._failures import explain
 from jaxscope._sources import display_name, source_line
@@ -30,7 +31,13 @@ def build_view(facts: Facts) -> View:
         ("memory", "Memory", tables.memory_tables),
         ("types", "Types", tables.type_tables),
     ):
-        tabs.append(_contain(lambda facts, key=key, title=title, build=build: _table_tab(facts, key, title, build), facts, _tab(key, title, "tables")))
+        tabs.append(
+            _contain(
+                lambda facts, key=key, title=title, build=build: _table_tab(facts, key, title, build),
+                facts,
+                _tab(key, title, "tables"),
+            )
+        )
     return View(
         schema=SCHEMA_VERSION,
         title=_contain_title(facts),
@@ -44,12 +51,22 @@ def build_view(facts: Facts) -> View:
 
 def versions() -> str:
     """The versions that the texts depend on."""
-    return ", ".join(f"{name} {metadata.version(name)}" for name in ("jax", "jaxlib", "jaxscope"))
+    packages = ", ".join(f"{name} {metadata.version(name)}" for name in ("jax", "jaxlib"))
+    return f"{packages}, jaxscope {jaxscope.__version__}"
 
 
 def _tab(key: str, title: str, kind: Any = "listing", status: Status = "pending", reason: str = "") -> Tab:
     return Tab(
-        key=key, title=title, kind=kind, status=status, count="", seconds=None, reason=reason, failure=None, tables=[], notes=[]
+        key=key,
+        title=title,
+        kind=kind,
+        status=status,
+        count="",
+        seconds=None,
+        reason=reason,
+        failure=None,
+        tables=[],
+        notes=[],
     )
 
 

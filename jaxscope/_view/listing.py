@@ -3,12 +3,12 @@
 Input: `LinkedListing`, or the frames that make up the Python side. Output: the exact text and a `ListingIndex`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pygments.lexers.python import PythonLexer
 from pygments.token import Token
 
-from jaxscope._links import Definition, LinkedListing
+from jaxscope._links import LinkedListing
 from jaxscope._sources import SourceLine, display_names
 from jaxscope._view.model import LINE_WITHOUT_OP, ListingIndex
 
@@ -29,19 +29,15 @@ _PYTHON_KINDS = (
 )
 
 
-def index_listing(linked: LinkedListing, names: Mapping[str, str]) -> ListingIndex:
-    """The columns of one compiler listing.
-
-    Args:
-        linked: The listing.
-        names: Short names of files, the same for every listing of an inspection.
-    """
+def index_listing(linked: LinkedListing) -> ListingIndex:
+    """The columns of one compiler listing."""
     listing = linked.listing
+    names = display_names(frame.file for frame in linked.stacks.frames)
     files: dict[str, int] = {}
     functions: dict[str, int] = {}
     frames = [
         [
-            files.setdefault(names.get(frame.file, frame.file), len(files)),
+            files.setdefault(names[frame.file], len(files)),
             functions.setdefault(frame.function, len(functions)),
             frame.line,
             frame.column,
@@ -77,7 +73,7 @@ def index_listing(linked: LinkedListing, names: Mapping[str, str]) -> ListingInd
     )
 
 
-def index_python(lines: Sequence[SourceLine], definition: Definition | None) -> ListingIndex:
+def index_python(lines: Sequence[SourceLine]) -> ListingIndex:
     """The columns of the Python side: real line numbers, the file of each line, and Pygments' tokens."""
     names = display_names(line.file for line in lines)
     files = {name: number for number, name in enumerate(dict.fromkeys(names.values()))}

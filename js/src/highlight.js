@@ -3,11 +3,7 @@ import grammar from "../../jaxscope/lexers/grammar.json";
 import { createTokenizer } from "./tokenize.js";
 import { TOKENISED_CHARACTERS, composeLine, pythonTokens } from "./line.js";
 
-// Kinds that the grammar leaves in place until a reader puts them away.
-const shown = new Set(
-  Object.values(grammar.dialects).flatMap(({ hidden }) => hidden.filter((rule) => rule.shown).map((rule) => rule.kind)),
-);
-const tokenizer = createTokenizer(/** @type {any} */ (grammar));
+const tokenizer = createTokenizer(grammar);
 
 /**
  * @param {import("./schema").ListingIndex} index
@@ -18,8 +14,8 @@ const tokenizer = createTokenizer(/** @type {any} */ (grammar));
  */
 export function highlightLine(index, text, line, exact) {
   if (index.dialect === "python") return composeLine(text, pythonTokens(text, index.tokens[line] ?? []), []);
-  const tokens = /** @type {[string, string][]} */ (tokenizer.tokenize(index.dialect, text, TOKENISED_CHARACTERS));
-  const spans = exact ? [] : /** @type {[number, number, string][]} */ (tokenizer.hiddenSpans(index.dialect, text));
-  const hidden = spans.filter(([, , kind]) => !shown.has(kind));
+  const tokens = tokenizer.tokenize(index.dialect, text, TOKENISED_CHARACTERS);
+  const spans = exact ? [] : tokenizer.hiddenSpans(index.dialect, text);
+  const hidden = spans.filter(([, , kind]) => tokenizer.putAwayByDefault.has(kind));
   return composeLine(text, tokens, hidden);
 }

@@ -5,7 +5,7 @@
 import { h, replace, setAttribute } from "./dom.js";
 import { highlightLine } from "./highlight.js";
 import { EXACT, NONE, RELATED, lineNumber, stackFrames } from "./links.js";
-import { Rows, contentTop, scrollTopFor, sliceRuns } from "./rows.js";
+import { MAX_SCROLL_HEIGHT, Rows, contentTop, scrollTopFor, sliceRuns } from "./rows.js";
 import { Ruler } from "./ruler.js";
 
 export const ROW_HEIGHT = 19;
@@ -60,6 +60,7 @@ export class ListingPane {
     /** @type {Map<number, {element: HTMLElement, key: string}>} */
     this.drawn = new Map();
     this.longest = 0;
+    this.gutterWidth = 0;
     this.frame = 0;
 
     this.layer = h("div", { class: "layer", role: "presentation" });
@@ -103,6 +104,7 @@ export class ListingPane {
       this.whole.clear();
       this.scroller.scrollTo(0, 0);
     }
+    this.scroller.classList.toggle("python", listing.index.dialect === "python");
     this.#measureGutter();
     this.message.hidden = true;
     this.scroller.hidden = this.rulerElement.hidden = false;
@@ -172,7 +174,7 @@ export class ListingPane {
     const viewHeight = this.scroller.clientHeight;
     if (!viewHeight) return;
     const height = this.contentHeight;
-    this.sizer.style.height = `${Math.min(height, 8_000_000)}px`;
+    this.sizer.style.height = `${Math.min(height, MAX_SCROLL_HEIGHT)}px`;
     setAttribute(this.scroller, "aria-rowcount", this.rows.count);
     const { first, end } = this.window;
     const from = Math.max(0, first - MARGIN_ROWS);
@@ -242,7 +244,7 @@ export class ListingPane {
       const count = closed ? closed.lastLine - line + 1 : 1;
       const kinds = closed?.kind ?? "locations";
       const label = `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"} of ${kinds}`;
-      text.append(h("button", { class: "away", type: "button", tabindex: -1, "data-do": closed ? "fold" : "whole" }, closed ? "▸ " : "… ", label));
+      text.append(h("button", { class: "away", type: "button", tabindex: -1, "data-do": closed ? "fold" : "whole" }, closed ? "" : "… ", label));
     } else {
       let runs = composed.runs;
       if (slice) {
@@ -469,7 +471,7 @@ export class ListingPane {
   bring(line) {
     if (this.isVisible(line)) return;
     if (this.rows.reveal(line)) {
-      this.sizer.style.height = `${Math.min(this.contentHeight, 8_000_000)}px`;
+      this.sizer.style.height = `${Math.min(this.contentHeight, MAX_SCROLL_HEIGHT)}px`;
       this.#forgetDrawn();
     }
     this.#scrollToRow(this.rows.rowOf(line), this.scroller.clientHeight / 3);

@@ -7,14 +7,15 @@ const SHOWN_FRAMES = 4;
 /** @typedef {import("./links.js").Frame} Frame */
 
 /**
- * @param {HTMLElement} element
- * @param {object | null} state
- * @param {import("./listing.js").LoadedListing} state.listing
- * @param {number} state.line
- * @param {import("./links.js").Origin} state.origin
- * @param {string[]} state.linked what is linked, in words
- * @param {boolean} state.pinned
+ * @typedef {object} State
+ * @property {import("./listing.js").LoadedListing} listing
+ * @property {number} line
+ * @property {import("./links.js").Origin} origin
+ * @property {string[]} linked what is linked, in words
+ * @property {boolean} pinned
  */
+
+/** @param {HTMLElement} element @param {State | null} state */
 export function showStatus(element, state) {
   if (!state) {
     replace(element, h("span", { class: "hint" }, "hover: linked lines · click: pin · [ ]: stages"));

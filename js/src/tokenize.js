@@ -79,15 +79,7 @@ export function createTokenizer(grammar) {
       /** @type {Token[]} */
       const tokens = [];
       for (let start = 0; start < end; ) {
-        let [kind, stop] = ["error", start];
-        for (const rule of rules) {
-          rule.pattern.lastIndex = start;
-          if (rule.pattern.test(text) && rule.pattern.lastIndex > start) {
-            [kind, stop] = [rule.kind, rule.pattern.lastIndex];
-            break;
-          }
-        }
-        if (stop === start) stop = afterCharacter(text, start);
+        let [kind, stop] = firstMatch(rules, text, start);
         if (stop > end) stop = afterCharacter(text, end - 1);
         tokens.push([kind, text.slice(start, stop)]);
         start = stop;
@@ -95,7 +87,10 @@ export function createTokenizer(grammar) {
       return tokens;
     },
 
-    /** The parts of a line that may be put away, of every kind, in order and without overlap. */
+    /**
+     * The parts of a line that may be put away, of every kind, in order and without overlap. What follows a part that
+     * is too much for the engine's stack (see `firstMatch`) stays shown.
+     */
     hiddenSpans(dialect, line) {
       const { wholeLine, hidden, hiddenKinds } = dialectOf(dialect);
       for (const { kind, pattern } of wholeLine) {
@@ -104,9 +99,13 @@ export function createTokenizer(grammar) {
       }
       /** @type {HiddenSpan[]} */
       const spans = [];
-      for (const found of line.matchAll(hidden)) {
-        const rule = found.indexOf(found[0], 1) - 1;
-        if (rule < hiddenKinds.length) spans.push([found.index, found.index + found[0].length, hiddenKinds[rule]]);
+      try {
+        for (const found of line.matchAll(hidden)) {
+          const rule = found.indexOf(found[0], 1) - 1;
+          if (rule < hiddenKinds.length) spans.push([found.index, found.index + found[0].length, hiddenKinds[rule]]);
+        }
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
       }
       return spans;
     },
@@ -115,6 +114,25 @@ export function createTokenizer(grammar) {
       Object.values(grammar.dialects).flatMap(({ hidden }) => hidden.filter((rule) => !rule.shown).map((rule) => rule.kind)),
     ),
   };
+}
+
+/**
+ * The kind and the end of the token at `start`. Where a rule is too much for the engine's stack, which takes a string
+ * with millions of escapes, the whole rest is one error token.
+ *
+ * @type {(rules: CompiledRule[], text: string, start: number) => [kind: string, stop: number]}
+ */
+function firstMatch(rules, text, start) {
+  try {
+    for (const { kind, pattern } of rules) {
+      pattern.lastIndex = start;
+      if (pattern.test(text) && pattern.lastIndex > start) return [kind, pattern.lastIndex];
+    }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return ["error", text.length];
+  }
+  return ["error", afterCharacter(text, start)];
 }
 
 /**

@@ -75,7 +75,7 @@ export class Assembly {
  */
 export class Pacer {
   /** @param {{burstBytes?: number, bytesPerSecond?: number, now?: () => number}} [options] `now` in milliseconds */
-  constructor({ burstBytes = 1_200_000, bytesPerSecond = 600_000, now = () => performance.now() } = {}) {
+  constructor({ burstBytes = 800_000, bytesPerSecond = 550_000, now = () => performance.now() } = {}) {
     this.burstBytes = burstBytes;
     this.bytesPerSecond = bytesPerSecond;
     this.now = now;

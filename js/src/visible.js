@@ -2,7 +2,7 @@
  * Text from programs as people should see it: every character that is invisible or changes how its neighbours are drawn
  * is written by its number, such as ⟨U+202E⟩. The table is the one that Python's HTML uses.
  */
-import ranges from "./invisible.json";
+import ranges from "./invisible.json" with { type: "json" };
 
 const source = ranges.map(([first, last]) => `\\u{${first.toString(16)}}-\\u{${last.toString(16)}}`).join("");
 // A sample it matches: "\u202e" (right-to-left override). With the u flag, D800-DFFF matches lone surrogates only.

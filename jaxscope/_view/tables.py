@@ -1,0 +1,264 @@
+"""The tables of the Cost, Memory and Types tabs: raw figures become cells, reasons stay reasons.
+
+Input: the facts of an inspection whose stages have ended. Output: for each tab a short count for the strip and its tables.
+"""
+
+from collections.abc import Sequence
+
+from jaxscope._analysis import columns
+from jaxscope._analysis.cost import CostRow, CostTable
+from jaxscope._analysis.memory import TOTAL, MemoryTable
+from jaxscope._analysis.mismatches import Mismatches
+from jaxscope._analysis.signature import CapturedConstants, Leaf, Signature
+from jaxscope._analysis.unavailable import Unavailable
+from jaxscope._facts import Facts
+from jaxscope._view.format import format_bytes, format_count, format_exact, format_quantity
+from jaxscope._view.model import Column, Row, Table, Tone
+
+_MAXIMUM_TITLE_LENGTH = 160
+_MISSING = "—"
+_SIZE = Column(key="size", label="Size", align="right", help="The bytes beside it, rounded to three digits.")
+
+
+def title(name: str, signature: Signature) -> str:
+    """``attention(q: f32[8,128,64], k: …) → f32[8,128,64]``, cut where it gets too long to read."""
+    arguments = [f"{leaf.path}: {_type_of(leaf)}" for leaf in signature.arguments]
+    arguments += [f"{leaf.path}={leaf.value}" for leaf in signature.static]
+    outputs = ", ".join(leaf.type for leaf in signature.outputs)
+    result = f"({outputs})" if len(signature.outputs) != 1 else outputs
+    if signature.types is None or not signature.outputs and not signature.arguments:
+        result = "?" if signature.types is None else result
+    shown = f"{name}({', '.join(arguments)}) → {result}"
+    if len(shown) <= _MAXIMUM_TITLE_LENGTH:
+        return shown
+    few = ", ".join(arguments[:3]) + (f", … {len(arguments) - 3} more" if len(arguments) > 3 else "")
+    if len(signature.outputs) > 2:
+        result = f"{len(signature.outputs)} arrays"
+    return f"{name}({few}) → {result}"
+
+
+def cost_tables(facts: Facts) -> tuple[str, list[Table]]:
+    """XLA's figures for what was asked (StableHLO) and what runs (compiled HLO)."""
+    cost = facts.cost
+    tables = [_cost_table(cost, "cost", "Cost", [row for row in cost.rows if not row.is_part])]
+    if parts := [row for row in cost.rows if row.is_part]:
+        table = _cost_table(cost, "cost-parts", "Shares of single operands", parts)
+        table["notes"] = []
+        tables.append(table)
+    return _main_figure(cost), tables
+
+
+def _cost_table(cost: CostTable, key: str, name: str, rows: Sequence[CostRow]) -> Table:
+    return Table(
+        key=key,
+        title=name,
+        source="XLA's own cost analysis",
+        summary="",
+        tone="warning" if cost.uncounted_calls and key == "cost" else "",
+        columns=_columns("cost", "figure", "before", "after", "note"),
+        rows=[
+            _row(
+                columns.row("cost", row.key).label,
+                _figure(row.key, row.before),
+                _figure(row.key, row.after),
+                _reasons(row.note, row.before, row.after),
+            )
+            for row in rows
+        ],
+        notes=list(cost.notes),
+        empty="XLA gave no figures.",
+    )
+
+
+def _figure(key: str, value: float | Unavailable) -> str:
+    if isinstance(value, Unavailable):
+        return _MISSING
+    if key.startswith("bytes"):
+        return format_bytes(value)
+    return format_quantity(value) if not key.startswith("utilization") else f"{value:g}"
+
+
+def _main_figure(cost: CostTable) -> str:
+    for row in cost.rows:
+        if row.key == "flops":
+            for value in (row.after, row.before):
+                if not isinstance(value, Unavailable):
+                    return format_quantity(value, "FLOP")
+    return ""
+
+
+def memory_tables(facts: Facts) -> tuple[str, list[Table]]:
+    """XLA's account of one device's memory."""
+    memory: MemoryTable = facts.memory
+    shown = [row for row in memory.rows if not (row.is_host and row.size_bytes == 0)]
+    rows = [
+        _row(
+            columns.row("memory", row.key).label,
+            _bytes(row.size_bytes),
+            _exact_bytes(row.size_bytes),
+            row.source,
+            _reasons(row.note, row.size_bytes),
+        )
+        for row in shown
+    ]
+    for row, cells in zip(shown, rows, strict=True):
+        cells["marks"] = [0, 1] if row.key == TOTAL else []
+        cells["tone"] = "muted" if isinstance(row.size_bytes, Unavailable) else ""
+    total = next((row.size_bytes for row in memory.rows if row.key == TOTAL), Unavailable(""))
+    table = Table(
+        key="memory",
+        title="Memory",
+        source="XLA's own memory analysis",
+        summary="",
+        tone="",
+        columns=[*_columns("memory", "memory"), _SIZE, *_columns("memory", "size_bytes", "source", "note")],
+        rows=rows,
+        notes=list(memory.notes),
+        empty="XLA gave no figures.",
+    )
+    return (_bytes(total) if not isinstance(total, Unavailable) else ""), [table]
+
+
+def type_tables(facts: Facts) -> tuple[str, list[Table]]:
+    """The call's mismatches, where a call was given, and the compiled signature."""
+    signature = facts.signature
+    tables = [mismatch_table(facts.mismatches)] if facts.mismatches is not None else []
+    tables.append(_argument_table(signature))
+    tables.append(_output_table(signature))
+    if facts.mismatches is not None:
+        count = format_count(len(facts.mismatches.rows), ("mismatch", "mismatches"))
+    else:
+        count = format_count(len(signature.arguments), ("argument", "arguments"))
+    return count, tables
+
+
+def mismatch_table(mismatches: Mismatches) -> Table:
+    """One row per leaf of a call that differs from the compiled signature."""
+    rows = []
+    for row in mismatches.rows:
+        raises = row.verdict == "raises"
+        cells = _row(
+            row.path,
+            row.compiled,
+            row.called,
+            ", ".join(row.differs),
+            "raises" if raises else "accepted",
+            " ".join(filter(None, (row.advice, row.note))) or _MISSING,
+        )
+        cells["tone"] = "error" if raises else "warning"
+        cells["marks"] = [2, 3] if raises else [3]
+        rows.append(cells)
+    tone: Tone = "error" if mismatches.raises else "warning" if rows else ""
+    return Table(
+        key="mismatches",
+        title="Call against signature",
+        source="jaxscope",
+        summary=mismatches.summary,
+        tone=tone,
+        columns=_columns("mismatches", "path", "compiled", "called", "differs", "verdict", "advice"),
+        rows=rows,
+        notes=list(mismatches.notes),
+        empty="Every argument agrees with the compiled signature.",
+    )
+
+
+def _argument_table(signature: Signature) -> Table:
+    leaves = [*signature.arguments, *signature.static]
+    notes = list(signature.notes)
+    constants = signature.constants
+    if isinstance(constants, CapturedConstants) and constants.count:
+        size = (
+            "of unknown size" if isinstance(constants.size_bytes, Unavailable) else format_bytes(constants.size_bytes)
+        )
+        notes.append(f"Captured constants: {format_count(constants.count, ('array', 'arrays'))}, {size}.")
+    total = sum(leaf.size_bytes for leaf in signature.arguments if not isinstance(leaf.size_bytes, Unavailable))
+    return Table(
+        key="arguments",
+        title="Arguments",
+        source="JAX",
+        summary=f"{format_count(len(signature.arguments), ('array', 'arrays'))}, {format_bytes(total)}",
+        tone="",
+        columns=_columns("signature", "path", "type", "size_bytes", "donated", "dropped", "sharding", "note"),
+        rows=[_argument_row(leaf) for leaf in leaves],
+        notes=notes,
+        empty="The function takes no arguments.",
+    )
+
+
+def _argument_row(leaf: Leaf) -> Row:
+    if leaf.static:
+        row = _row(leaf.path, f"static = {leaf.value}", _MISSING, _MISSING, _MISSING, _MISSING, leaf.note)
+        row["tone"] = "muted"
+        return row
+    donated = _MISSING
+    if leaf.donated:
+        donated = f"yes, to {leaf.aliased}" if not isinstance(leaf.aliased, Unavailable) else "yes, but not used"
+    if isinstance(leaf.dropped, Unavailable):
+        use = _MISSING
+    else:
+        use = "yes, never read" if leaf.dropped else "no"
+    row = _row(
+        leaf.path,
+        _type_of(leaf),
+        _bytes(leaf.size_bytes),
+        donated,
+        use,
+        _text(leaf.sharding),
+        _reasons(leaf.note, leaf.size_bytes),
+    )
+    row["tone"] = "muted" if leaf.dropped is True else ""
+    return row
+
+
+def _output_table(signature: Signature) -> Table:
+    return Table(
+        key="outputs",
+        title="Results",
+        source="JAX",
+        summary=format_count(len(signature.outputs), ("array", "arrays")),
+        tone="",
+        columns=_columns("signature", "path", "type", "size_bytes", "sharding", "note"),
+        rows=[
+            _row(
+                leaf.path,
+                _type_of(leaf),
+                _bytes(leaf.size_bytes),
+                _text(leaf.sharding),
+                _reasons(leaf.note, leaf.size_bytes),
+            )
+            for leaf in signature.outputs
+        ],
+        notes=[],
+        empty="The function returns no arrays.",
+    )
+
+
+def _type_of(leaf: Leaf) -> str:
+    return f"{leaf.type} weak" if leaf.weak_type else leaf.type
+
+
+def _bytes(value: int | Unavailable) -> str:
+    return _MISSING if isinstance(value, Unavailable) else format_bytes(value)
+
+
+def _exact_bytes(value: int | Unavailable) -> str:
+    return _MISSING if isinstance(value, Unavailable) else format_exact(value)
+
+
+def _text(value: str | Unavailable) -> str:
+    return _MISSING if isinstance(value, Unavailable) else value
+
+
+def _reasons(note: str, *values: object) -> str:
+    """A note, and the reason of every figure that is missing."""
+    reasons = [value.reason for value in values if isinstance(value, Unavailable)]
+    return " ".join(dict.fromkeys(filter(None, (note, *reasons))))
+
+
+def _row(*cells: str) -> Row:
+    return Row(cells=list(cells), tone="", marks=[])
+
+
+def _columns(table: str, *keys: str) -> list[Column]:
+    entries = [columns.column(table, key) for key in keys]
+    return [Column(key=entry.key, label=entry.label, align=entry.align, help=entry.help) for entry in entries]

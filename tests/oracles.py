@@ -1,0 +1,49 @@
+"""Counts taken from JAX's own objects, by walks that know nothing of jaxscope's parsers."""
+
+from typing import Any
+
+
+def count_equations(traced: Any) -> int:
+    """The equations of a jaxpr and of every jaxpr inside it; one that is used twice is printed, and counted, once."""
+    seen: list[Any] = []
+
+    def inner_jaxprs(value: Any) -> list[Any]:
+        if hasattr(value, "eqns"):
+            return [getattr(value, "jaxpr", value)]
+        if isinstance(value, tuple | list):
+            return [jaxpr for item in value for jaxpr in inner_jaxprs(item)]
+        return []
+
+    def count(jaxpr: Any) -> int:
+        if any(jaxpr is other for other in seen):
+            return 0
+        seen.append(jaxpr)
+        nested = [inner for eqn in jaxpr.eqns for value in eqn.params.values() for inner in inner_jaxprs(value)]
+        return len(jaxpr.eqns) + sum(map(count, nested))
+
+    return count(traced.jaxpr.jaxpr)
+
+
+def count_operations(lowered: Any) -> int:
+    """The operations of the MLIR module, `builtin.module` and `func.func` aside.
+
+    The bodies of reductions printed as ``applies stablehlo.add`` are not in the text and not counted: two operations each
+    (the one that is named, and the return).
+    """
+
+    def count(operation: Any) -> int:
+        total = operation.name not in ("builtin.module", "func.func")
+        for region in operation.regions:
+            for block in region.blocks:
+                total += sum(count(inner.operation) for inner in block.operations)
+        return total
+
+    module = lowered.compiler_ir("stablehlo").operation
+    hidden = str(module).count(" applies stablehlo.")
+    return count(module) - 2 * hidden
+
+
+def count_instructions(compiled: Any) -> int:
+    """The instructions of every computation of the compiled modules."""
+    modules = compiled.runtime_executable().hlo_modules()
+    return sum(len(computation.instructions()) for module in modules for computation in module.computations())
