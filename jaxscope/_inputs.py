@@ -105,7 +105,7 @@ def read_request(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], 
     if (facts := _jax.jit_facts(function)) is not None:
         positions, names = _static_arguments(facts, args, kwargs)
         return _build("jitted", function, facts.function, args, kwargs, positions, names, mesh, ())
-    if hasattr(function, "trace") or hasattr(function, "lower"):
+    if callable(function) and (hasattr(function, "trace") or hasattr(function, "lower")):
         owner = type(function).__module__.partition(".")[0]
         note = f"Compiled through {owner}'s own .lower: arguments go to it as they are, but for type strings."
         own = getattr(function, "__wrapped__", None) or getattr(function, "fun", None) or getattr(function, "fn", None)

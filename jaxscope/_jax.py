@@ -35,6 +35,8 @@ def user_frames(traceback: Any) -> tuple[Frame, ...]:
 
     JAX keeps columns from 0, StableHLO and HLO print them from 1. Deletable with `is_user_file`.
     """
+    # JAX 0.8 puts the innermost frame alone where later versions put the traceback.
+    single = isinstance(traceback, source_info_util.Frame)
     return tuple(
         Frame(
             file=frame.file_name,
@@ -44,7 +46,7 @@ def user_frames(traceback: Any) -> tuple[Frame, ...]:
             end_line=frame.end_line,
             end_column=frame.end_column + 1,
         )
-        for frame in source_info_util.user_frames(traceback)
+        for frame in ([traceback] if single else source_info_util.user_frames(traceback))
     )
 
 

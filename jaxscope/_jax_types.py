@@ -4,7 +4,7 @@ Problem: `Stage.args_info`, `in_avals` and `in_tree` rebuild the user's own cont
 the names of arguments, dropped arguments, hidden inputs and what a compiled call compares have no public interface.
 Input: a `Traced`, a `Lowered` and a `Compiled`, any of them None. Output: plain records of avals, names and flags, one
 entry per leaf. Each entry says why it is needed and what would let us delete it. Tested on JAX 0.8, 0.10 and 0.12.
-It is one file, and long, so that a new JAX breaks one file.
+It is over 400 lines because a new JAX should break one file.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -54,7 +54,8 @@ class LinkedListing:
         """For each line a node of `stacks`, WITHOUT_OP or MADE_BY_COMPILER; inner ops win over the ones around them."""
         found = [WITHOUT_OP] * len(self.listing.lines)
         for op, stack in zip(self.listing.ops, self.op_stack):
-            value = stack if stack != NO_STACK else MADE_BY_COMPILER
+            # An argument has no line of its own and was not made by the compiler either.
+            value = stack if stack != NO_STACK else WITHOUT_OP if op.name == "parameter" else MADE_BY_COMPILER
             if op.line == op.end_line:
                 found[op.line] = value
             else:

@@ -96,13 +96,30 @@ def examine(path: Path) -> dict[str, Any]:
         },
     }
     json.dumps(view)
+    facts["failure"] = next((tab["failure"] for tab in view["tabs"] if tab["failure"]), None)
+    facts["tab_notes"] = [note for tab in view["tabs"] for note in tab["notes"]]
+    facts["listings"] = {}
     for key, count in (("jaxpr", count_equations), ("stablehlo", count_operations), ("hlo", count_instructions)):
         if key in inspection._facts.available_listings():
             product = {"jaxpr": "traced", "stablehlo": "lowered", "hlo": "compiled"}[key]
             facts["counts"][key] = len(inspection._facts.listing(key).listing.ops)
             facts["oracle"][key] = count(getattr(inspection, product))
-            source.listing(key)
-    assert not {"bundle", "error"} & set(inspection._repr_mimebundle_())
+            index = source.index(key)
+            facts["listings"][key] = {
+                "coverage": index["coverage"],
+                "folds": [[fold[2], fold[3]] for fold in index["folds"]],
+                "functions": index["functions"],
+                "paths": index["paths"],
+                "places": sorted({frame[2] for frame in index["frames"] if index["files"][frame[0]] == path.name}),
+                "ops": [op.name for op in inspection._facts.listing(key).listing.ops],
+            }
+            json.dumps(index)
+    facts["html"] = inspection._repr_mimebundle_()["text/html"]
+    facts["python"] = source.text("python")
+    if "X" in vars(module):
+        facts["deleted"] = module.X.is_deleted()
+    if "COUNT" in vars(module):
+        facts["traced"] = len(module.COUNT)
     facts["calls"] = {label: judge(inspection, args, kwargs) for label, args, kwargs in getattr(module, "calls", [])}
     return facts
 
@@ -123,7 +140,8 @@ def judge(inspection: Any, args: Any, kwargs: Any) -> dict[str, Any]:
         accepted = True
     except Exception:
         accepted = False
-    return {"rows": [[row.path, row.verdict] for row in rows.rows], "accepted": accepted}
+    keys = ("path", "compiled", "called", "differs", "verdict", "note", "advice")
+    return {"rows": [{key: getattr(row, key) for key in keys} for row in rows.rows], "accepted": accepted}
 
 
 def examine_apart(path: Path) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import jax
+
 
 def count_equations(traced: Any) -> int:
     """The equations of a jaxpr and of every jaxpr inside it; one that is used twice is printed, and counted, once."""
@@ -43,7 +45,9 @@ def count_operations(lowered: Any) -> int:
     return count(module) - 2 * hidden
 
 
-def count_instructions(compiled: Any) -> int:
-    """The instructions of every computation of the compiled modules."""
+def count_instructions(compiled: Any) -> int | None:
+    """The instructions of every computation of the compiled modules; None on JAX 0.8, whose modules do not list them."""
+    if jax.__version_info__ < (0, 9):
+        return None
     modules = compiled.runtime_executable().hlo_modules()
     return sum(len(computation.instructions()) for module in modules for computation in module.computations())

@@ -3,9 +3,17 @@
 Problem: each corner of the three notations (a region, an escape, an op without results) needs a program that shows it.
 Input: nothing. Output: `PROGRAMS`, a name to (function, arguments) with concrete or abstract arguments; every entry
 traces, lowers and compiles on one CPU device with each supported JAX. Adding a program is adding a function.
+
+`stages` runs them once per test session, and the programs behind public bug reports as well, where these are at hand.
 """
 
+import contextlib
+import functools
+import importlib.util
+import io
+import warnings
 from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import jax
@@ -14,6 +22,9 @@ import numpy as np
 from jax.experimental import io_callback
 from jax.experimental import pallas as pl
 from jax.sharding import Mesh, PartitionSpec
+
+from tests.cases import load, needs_own_process
+from tests.shared import SHARED, case_files
 
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {}
 
@@ -283,3 +294,85 @@ def spread_over_lines(x, y):
     )
     b = x * y; c = x - y  # fmt: skip # noqa: E702
     return sum([jnp.exp(v) for v in (a, b, c)]), (lambda v: v / 2)(b)
+
+
+class Stages:
+    """JAX's own objects for one program, each made when first asked for; None where JAX refuses."""
+
+    def __init__(self, make: Callable[[], ModuleType | SimpleNamespace], *, may_fail: bool):
+        self._make = make
+        self._may_fail = may_fail
+
+    def _try(self, action: Callable[[], Any]) -> Any:
+        if not self._may_fail:
+            return action()
+        # What a bug-report program refuses to do, or prints, or warns of is its subject, not ours.
+        with (
+            contextlib.suppress(Exception),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            return action()
+        return None
+
+    @functools.cached_property
+    def _module(self) -> Any:
+        return self._try(self._make)
+
+    @functools.cached_property
+    def traced(self) -> Any:
+        def action() -> Any:
+            function = self._module.fn
+            if not getattr(self._module, "prejitted", False):
+                function = jax.jit(function, **getattr(self._module, "jit_kwargs", {}))
+            return function.trace(*self._module.args, **getattr(self._module, "kwargs", {}))
+
+        return self._try(action)
+
+    @functools.cached_property
+    def lowered(self) -> Any:
+        platforms = getattr(self._module, "lowering_platforms", None)
+        options = {"lowering_platforms": platforms} if platforms else {}
+        return self.traced and self._try(lambda: self.traced.lower(**options))
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        options = getattr(self._module, "compile_kwargs", {})
+        return self.lowered and self._try(lambda: self.lowered.compile(**options))
+
+
+def case_names() -> list[str]:
+    """The bug-report programs that may run in this process; empty where the material is absent.
+
+    A coroutine that no-one awaits warns when it is collected, in whatever test that happens to be.
+    """
+    sources = {path.stem: path.read_text() for path in case_files()}
+    return [name for name, text in sources.items() if not needs_own_process(text) and "async def" not in text]
+
+
+@functools.cache
+def stages(name: str) -> Stages:
+    """The stages of an entry of `PROGRAMS`, or of a case by the stem of its file name; kept for the test session."""
+    if name in PROGRAMS:
+        function, args = PROGRAMS[name]
+        return Stages(lambda: SimpleNamespace(fn=function, args=args), may_fail=False)
+    path = next(path for path in case_files() if path.stem == name)
+    return Stages(lambda: load(path), may_fail=True)
+
+
+@functools.cache
+def transformer_stages(layers: int = 2) -> Stages | None:
+    """The shared training step, with sizes that compile in seconds; None where it is absent."""
+    if SHARED is None:
+        return None
+
+    def make() -> SimpleNamespace:
+        spec = importlib.util.spec_from_file_location("transformer", SHARED / "programs" / "transformer.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        step, args = module.step_and_args(layers=layers, width=64, heads=4, length=16, vocabulary=64)
+        return SimpleNamespace(fn=step, args=args)
+
+    return Stages(make, may_fail=False)

@@ -2,7 +2,7 @@
 
 Problem: a figure is worth what is known about it, and a tooltip, a manual page and a table written apart soon disagree.
 Input: nothing. Output: one `Entry` for each column of each table and for each row of the tables with fixed rows; a test
-demands that none is missing and none is left over. It is one file, and long, because it is all data.
+demands that none is missing and none is left over. It is over 400 lines because it is all data.
 """
 
 import re

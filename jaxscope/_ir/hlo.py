@@ -6,8 +6,8 @@ backend, with stack-frame tables (JAX 0.9 and later), ``source_line=`` metadata 
 whose text is the input.
 
 Every instruction is an op, parameters and constants included. Every computation is an isolated block of kind
-``computation``, or ``entry`` for the one that runs; its arguments are its parameter instructions, by number. A name path
-is the whole ``op_name``: fused instructions join several with ``;``, which scopes may contain as well.
+``computation``, or ``entry`` for the one that runs; its arguments are its parameter instructions, by number. A name
+path is the whole ``op_name``: fused instructions join several with ``;``, which scopes may contain as well.
 """
 
 import re
@@ -196,7 +196,8 @@ def parse(text: str) -> Listing:
         ops.append(Op(number, end_line, opcode, (name,), operands, type_, path, stack, number_of_block))
     last = len(lines) - 1
     done = tuple(
-        Block(b.kind, b.name, b.line, last if b.end_line < 0 else b.end_line, -1, _in_order(b.parameters)) for b in blocks
+        Block(b.kind, b.name, b.line, last if b.end_line < 0 else b.end_line, -1, _in_order(b.parameters))
+        for b in blocks
     )
     folds.extend(Fold(b.line, b.end_line, "computation") for b in done if b.end_line > b.line)
     return Listing("hlo", text, tuple(ops), done, stacks.build(), tuple(folds))
@@ -207,7 +208,7 @@ def _in_order(parameters: dict[int, str]) -> tuple[str, ...]:
 
 
 def _literal_end(lines: list[str], number: int) -> int:
-    """The last line of a constant that begins at `number`: where its parentheses close, or before what cannot be in it."""
+    """The last line of a constant that begins at `number`: where its parentheses close, or before what ends it."""
     open_parentheses = 0
     for end in range(number, len(lines)):
         line = lines[end]

@@ -4,9 +4,9 @@ Problem: the notation has no published grammar, equations have several forms, pa
 user's own text, line feeds and brackets included), and sub-jaxprs stand inside parameters or before their first use.
 Input: the text, and where JAX can give it the printer's source map. Output: a `Listing` whose text is the input.
 
-The reader follows the printer: a group is either flat (``[a=1 b=2]``, ``let x = f y; z = g x in``) or broken, with each
-parameter or equation on a line of its own at a fixed indentation. That indentation, not the brackets inside values, says
-where a value ends.
+The reader follows the printer: a group is either flat (``[a=1 b=2]``, ``let x = f y; z = g x in``) or broken, with
+each parameter or equation on a line of its own at a fixed indentation. That indentation, not the brackets inside
+values, says where a value ends.
 
 What counts as an op: every equation as printed. A jaxpr that the printer names (``let f = {...} in``) is printed, and
 counted, once, however often it is called; jaxprs inside the ``str`` of another object (``custom_linear_solve``) are
@@ -62,8 +62,10 @@ _PARENTHESIS = re.compile(r"[()]")
 _ANY_START = re.compile(r"^(?:let \S.*? = )?\{ lambda ", re.MULTILINE)
 # What a flat parameter list is made of: its end, or a jaxpr, or the next key.
 _FLAT_PART = re.compile(r"\]|\{ lambda |([A-Za-z_]\w*)=")
-# `:f32[]` behind a literal
-_LITERAL_TYPE = re.compile(rf":{_TYPE}(?=$|[\s,])")
+# A literal among the things a reference is read or written with: `5.0:f32[]`    `True:bool[]`
+_LITERAL = re.compile(rf"(?:-?(?:\d|inf|nan)[\w.+-]*|True|False|\[\.\.\.\]):{_TYPE}")
+# A slice whose start is a variable prints it twice: `a:a+4`
+_SLICE = re.compile(r"\b([a-z]+):\1\+")
 
 # Nesting beyond this is read as the text of a parameter: nobody's program, and Python's own stack is finite.
 _MAX_DEPTH = 120
@@ -276,7 +278,7 @@ class _Reader:
         return op.end
 
     def _finish_reference(self, op: _OpenOp, names: str, end: int) -> int:
-        op.operands = tuple(_REFERENCE_NAME.findall(_LITERAL_TYPE.sub("", names)))
+        op.operands = tuple(_REFERENCE_NAME.findall(_SLICE.sub(r"\1 ", _LITERAL.sub("", names))))
         op.end = end
         return end
 
@@ -337,9 +339,9 @@ def parse(text: str, line_stacks: LineStacks | None = None) -> Listing:
 
     Args:
         text: What ``jaxpr.pretty_print(use_color=False)`` gave.
-        line_stacks: What the same call put into its ``source_map``, tracebacks replaced by their frames; see `LineStacks`.
-            With columns, an equation is found exactly, also among several on one line and after text of the user's that
-            holds line feeds.
+        line_stacks: What the same call put into its ``source_map``, tracebacks replaced by their frames; see
+            `LineStacks`. With columns, an equation is found exactly, also among several on one line and after text of
+            the user's that holds line feeds.
     """
     source_map = _align(text, line_stacks or ())
     reader = _Reader(text, source_map)

@@ -1,7 +1,7 @@
 """Where a line of compiler text comes from in Python, as StableHLO and HLO write it.
 
-Problem: MLIR locations are a graph of aliases (``#loc3 = loc(callsite(#loc1 at #loc2))``) that may be forward, missing or
-cyclic, and HLO has numbered tables that may be broken; both come from files we did not write. Input: the text of
+Problem: MLIR locations are a graph of aliases (``#loc3 = loc(callsite(#loc1 at #loc2))``) that may be forward, missing
+or cyclic, and HLO has numbered tables that may be broken; both come from files we did not write. Input: the text of
 locations, or the lines of the tables. Output: nodes of a `StackTableBuilder` and name paths. Nothing here raises:
 what cannot be understood has no stack (`NO_STACK`) and no path ("").
 
@@ -27,7 +27,7 @@ _FUSED = re.compile(rf"fused(?:<(?:{QUOTED}|[^\">\[])*>)?\[", re.DOTALL)
 _MLIR_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 # \303\251    \"    \'    \n
 _HLO_ESCAPE = re.compile(r"\\([0-7]{3}|.)", re.DOTALL)
-_NAMED_ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r"}
+_NAMED_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 # jit(f)    jvp()    transpose(jvp(f))
 _TRANSFORM = re.compile(r"[\w<>.]+\(")
 # params['w'] and args[0] name an argument; a path with such text in a scope has a slash too.
@@ -44,11 +44,7 @@ def _decode(quoted: str, escape: re.Pattern[str], base: int) -> str:
 
     def one(match: re.Match[str]) -> str:
         code = match[1]
-        if len(code) > 1:
-            byte = bytes((int(code, base) & 0xFF,))
-        else:
-            byte = _NAMED_ESCAPES.get(code) or code.encode("latin-1")
-        return byte.decode("latin-1")
+        return chr(int(code, base) & 0xFF) if len(code) > 1 else _NAMED_ESCAPES.get(code, code)
 
     # Bytes travel as Latin-1 characters, so that text which is not ASCII may stand beside escapes.
     as_bytes = escape.sub(one, inner.encode("utf-8", "surrogatepass").decode("latin-1"))
@@ -151,9 +147,9 @@ def _parse(text: str, at: int, depth: int) -> tuple[_Location, int]:
 def _looks_like_path(name: str, around_a_file: bool) -> bool:
     """Whether a name in a location is an op's name path.
 
-    JAX writes ``"jit(f)/mul"`` around a call stack, ``"f.<locals>.g"`` (a function) or ``"jit(f)/mul"`` (with tracebacks
-    switched off) around a single place, ``"mul:"`` (the op's type for profilers) around a path, and ``"params['w']"``
-    for arguments, around nothing.
+    JAX writes ``"jit(f)/mul"`` around a call stack, ``"f.<locals>.g"`` (a function) or ``"jit(f)/mul"`` (with
+    tracebacks switched off) around a single place, ``"mul:"`` (the op's type for profilers) around a path, and
+    ``"params['w']"`` for arguments, around nothing.
     """
     if not name or name.endswith(":"):
         return False

@@ -80,7 +80,7 @@ def result_type(tail: str, count: int) -> str:
     are printed than there are results (``stablehlo.select``: predicate, result) they are the last.
     """
     _, colon, types = tail.rpartition(": ")
-    if not count or not colon or "}" in types and "{" not in types:
+    if not count or not colon or ("}" in types and "{" not in types):
         return ""
     _, arrow, after = types.partition(" -> ")
     types = (after if arrow else types).strip()
@@ -251,7 +251,7 @@ class _Reader:
             self.op.operands.append(name)
 
     def _opens_region(self, number: int, line: str, at: int) -> bool:
-        """Whether a brace begins a region, not an attribute dictionary: by what stands before it, else by what follows."""
+        """Whether a brace begins a region, not an attribute dictionary: by what is before it, else by what follows."""
         if self.brackets and not (self.brackets[-1] == "(" and line[:at].rstrip().endswith(("(", ","))):
             return False
         if line[:at].endswith("("):

@@ -7,7 +7,7 @@ every tab, every table, every failure, every listing with its Python places besi
 from collections.abc import Iterator
 from typing import Protocol
 
-from jaxscope._view.format import format_seconds, format_share
+from jaxscope._view.format import format_seconds
 from jaxscope._view.model import LINE_MADE_BY_COMPILER, FailureView, ListingIndex, Tab, Table, View
 from jaxscope.lexers.grammar import split_hidden, tokenize
 
@@ -124,18 +124,17 @@ def _listing(index: ListingIndex, text: str, colour: bool) -> Iterator[str]:
     gutters = [_place(index, line) for line in range(len(lines))]
     number_width = len(str(max(numbers, default=0)))
     place_width = min(_GUTTER_LIMIT, max(map(len, gutters), default=0))
-    linked, total = index["coverage"]
-    if total:
-        yield f"{linked:,} of {total:,} linked to Python ({format_share(linked, total)})"
+    blank = False
     for number, place, line in zip(numbers, gutters, lines, strict=True):
         if index["dialect"] == "python":
             shown = line
         else:
             shown = split_hidden(index["dialect"], line)[0]
-            if line and not shown:
-                continue
+            if line and not shown or blank and not line:
+                continue  # a line that was put away whole, or another empty one
             if colour:
                 shown = "".join(_paint(kind, part) for kind, part in tokenize(index["dialect"], shown))
+        blank = not shown
         gutter = f"{number or '':>{number_width}}"
         if place_width:
             gutter += f"  {place:<{place_width}}"

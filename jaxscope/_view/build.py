@@ -127,7 +127,9 @@ def _stage_tab(facts: Facts, spec: StageSpec) -> Tab:
             tab["notes"].append("No source locations were recorded (are they switched off in JAX's configuration?).")
         elif ops:
             share = format_share(listing.linked_ops, ops)
-            tab["notes"].append(f"{share} of {spec.unit[1]} linked to Python ({listing.linked_ops:,} of {ops:,}).")
+            note = f"{share} of {spec.unit[1]} linked to Python ({listing.linked_ops:,} of {ops:,})"
+            parameters = sum(op.name == "parameter" for op in listing.listing.ops)
+            tab["notes"].append(f"{note}; {parameters:,} are parameters." if parameters else f"{note}.")
     return tab
 
 

@@ -17,6 +17,7 @@ from jaxscope._view.model import Column, Row, Table, Tone
 
 _MAXIMUM_TITLE_LENGTH = 160
 _MISSING = "—"
+_MEMORY_ALWAYS = ("argument", "output", "temporary", "alias", "generated code", TOTAL, "peak")
 _SIZE = Column(key="size", label="Size", align="right", help="The bytes beside it, rounded to three digits.")
 
 
@@ -90,7 +91,9 @@ def _main_figure(cost: CostTable) -> str:
 def memory_tables(facts: Facts) -> tuple[str, list[Table]]:
     """XLA's account of one device's memory."""
     memory: MemoryTable = facts.memory
-    shown = [row for row in memory.rows if not (row.is_host and row.size_bytes == 0)]
+    # Fields that this version of XLA does not have, and an idle host, are told in the data frame only.
+    shown = [row for row in memory.rows if row.key in _MEMORY_ALWAYS or not isinstance(row.size_bytes, Unavailable)]
+    shown = [row for row in shown if not (row.is_host and row.size_bytes == 0)]
     rows = [
         _row(
             columns.row("memory", row.key).label,
@@ -143,7 +146,7 @@ def mismatch_table(mismatches: Mismatches) -> Table:
             row.called,
             ", ".join(row.differs),
             "raises" if raises else "accepted",
-            " ".join(filter(None, (row.advice, row.note))) or _MISSING,
+            ". ".join(filter(None, (row.advice.rstrip("."), row.note))) or _MISSING,
         )
         cells["tone"] = "error" if raises else "warning"
         cells["marks"] = [2, 3] if raises else [3]

@@ -98,8 +98,9 @@ export class ListingPane {
     const earlier = this.rows;
     this.listing = listing;
     this.rows = new Rows(listing.lines.length, listing.index.folds);
-    if (same) this.rows.adopt(earlier);
-    else {
+    if (this.exact) this.rows.openAll();
+    else if (same) this.rows.adopt(earlier);
+    if (!same) {
       this.cursor = -1;
       this.whole.clear();
       this.scroller.scrollTo(0, 0);
@@ -323,6 +324,8 @@ export class ListingPane {
     Object.assign(this, options);
     if (!this.listing) return;
     const anchor = this.rows.lineAt(Math.min(this.window.first, this.rows.count - 1));
+    if (options.exact === true) this.rows.openAll();
+    else if (options.exact === false) this.rows = new Rows(this.listing.lines.length, this.listing.index.folds);
     this.#measureGutter();
     this.invalidate();
     if (anchor !== undefined) this.#scrollToRow(this.rows.rowOf(anchor), 0);

@@ -76,6 +76,12 @@ export class Rows {
     return changed;
   }
 
+  /** Opens every fold: the exact text is all of it. */
+  openAll() {
+    this.closed.clear();
+    this.#rebuild();
+  }
+
   /** Takes over which folds are open from the rows of an earlier state of the same listing. @param {Rows} earlier */
   adopt(earlier) {
     for (const line of this.folds.keys()) {

@@ -11,6 +11,9 @@ export function luminance(color) {
   return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
 }
 
+// A theme arrives as a style sheet, some time after the attributes that announce it.
+const LATER_MS = [0, 60, 400, 1500];
+
 /**
  * @param {HTMLElement} app
  * @param {AbortSignal} signal
@@ -21,8 +24,26 @@ export function followTheme(app, signal) {
     const color = getComputedStyle(app).backgroundColor;
     if (color) app.dataset.theme = luminance(color) < 0.25 ? "dark" : "light";
   };
+  /** @type {ReturnType<typeof setTimeout>[]} */
+  let timers = [];
+  const checkLater = () => {
+    timers.forEach(clearTimeout);
+    timers = LATER_MS.map((delayMs) => setTimeout(check, delayMs));
+  };
   check();
-  // The background has a transition of a millisecond, so that any change of theme, from whatever variable, is an event.
-  app.addEventListener("transitionend", (event) => event.target === app && check(), { signal });
+  // The background has a transition of a millisecond, so that a change of any theme variable is an event.
+  for (const name of ["transitionrun", "transitionend", "transitioncancel"]) {
+    app.addEventListener(name, (event) => event.target === app && checkLater(), { signal });
+  }
+  const observer = new MutationObserver(checkLater);
+  for (const element of [document.documentElement, document.body]) observer.observe(element, { attributes: true });
+  signal.addEventListener(
+    "abort",
+    () => {
+      observer.disconnect();
+      timers.forEach(clearTimeout);
+    },
+    { once: true },
+  );
   return check;
 }

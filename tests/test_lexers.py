@@ -1,0 +1,435 @@
+"""The grammar explains all that JAX prints, keeps every character, finds what may be put away, and takes linear time.
+
+The golden files are read by ``js/test/tokenize.test.js`` too, so they hold the two engines together. A golden file is
+an input, its tokens, and the parts that may be put away, as ``line:column kind text`` counted from 1. A new one is a
+file with an input, completed by ``pytest tests/test_lexers.py --update-goldens``.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from functools import cache
+from importlib.metadata import entry_points
+from itertools import pairwise
+from pathlib import Path
+
+import jax
+import pygments.lexers
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pygments.token import Error
+
+from jaxscope import lexers
+from jaxscope.lexers import grammar
+from jaxscope.lexers.grammar import hidden_spans, restore, split_hidden, tokenize
+from tests.programs import PROGRAMS
+from tests.shared import ABSENT, SHARED, corpus_files, read_recorded, recorded_files
+
+GOLDENS = Path(__file__).parent / "goldens" / "lexers"
+DIALECTS = ("jaxpr", "stablehlo", "hlo")
+TOKENS, HIDDEN = "\n---tokens---\n", "\n---hidden---\n"
+EVERY_KIND = frozenset(grammar.HIDDEN_KINDS)
+ALL_GOLDENS = sorted(GOLDENS.glob("*/*.txt"))
+
+
+def check_line(dialect, line):
+    """Every character is kept and explained, and taking the line apart loses nothing."""
+    tokens = tokenize(dialect, line)
+    assert "".join(text for _, text in tokens) == line
+    assert all(text for _, text in tokens)
+    assert [text for kind, text in tokens if kind == "error"] == [], line
+    check_split(dialect, line)
+
+
+def check_split(dialect, line):
+    spans = hidden_spans(dialect, line)
+    assert all(0 <= start < end <= len(line) for start, end, _ in spans)
+    assert all(before.end <= after.start for before, after in pairwise(spans))
+    for put_away in (grammar.DEFAULT_PUT_AWAY, EVERY_KIND):
+        clean, hidden = split_hidden(dialect, line, put_away)
+        assert restore(clean, hidden) == line
+
+
+def check_text(dialect, text):
+    for line in dict.fromkeys(text.split("\n")):
+        check_line(dialect, line)
+
+
+# Goldens
+
+
+def render_golden(dialect, source):
+    tokens, hidden = [], []
+    for number, line in enumerate(source.split("\n"), 1):
+        tokens += [(kind, text) for kind, text in tokenize(dialect, line)] + [("text", "\n")]
+        hidden += [(number, *span, line[span.start : span.end]) for span in hidden_spans(dialect, line)]
+    tokens.pop()
+    return (
+        source
+        + TOKENS
+        + "\n".join(f"{kind:<11} {json.dumps(text, ensure_ascii=False)}" for kind, text in tokens)
+        + HIDDEN
+        + "".join(
+            f"{number}:{start + 1} {kind} {json.dumps(text, ensure_ascii=False)}\n"
+            for number, start, _, kind, text in hidden
+        )
+    )
+
+
+@pytest.mark.parametrize("path", ALL_GOLDENS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_golden(path, update_goldens):
+    content = path.read_text(encoding="utf-8")
+    source, complete, _ = content.partition(TOKENS)
+    source = source if complete else content.removesuffix("\n")
+    check_text(path.parent.name, source)
+    rendered = render_golden(path.parent.name, source)
+    if update_goldens:
+        path.write_text(rendered, encoding="utf-8")
+    assert complete or update_goldens, f"{path} has no tokens yet: run pytest {__file__} --update-goldens and read them"
+    assert rendered == content or update_goldens
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_there_are_goldens(dialect):
+    assert len(list((GOLDENS / dialect).glob("*.txt"))) >= 6
+
+
+def test_goldens_show_every_kind_but_error():
+    shown = {
+        kind for path in ALL_GOLDENS for kind in re.findall(r"(?m)^([a-z]+) +\"", path.read_text().partition(TOKENS)[2])
+    }
+    assert shown == set(grammar.KINDS) - {"error"}
+
+
+# The grammar as data
+
+
+def all_rules():
+    for dialect in DIALECTS:
+        for group in ("rules", "hidden"):
+            for index, rule in enumerate(grammar.load()["dialects"][dialect][group]):
+                yield pytest.param(dialect, group, rule, id=f"{dialect}-{group}-{index}-{rule['kind']}")
+
+
+@pytest.mark.parametrize(("dialect", "group", "rule"), all_rules())
+def test_sample_is_matched_by_its_own_rule_first(dialect, group, rule):
+    compiled = grammar._compile(dialect)
+    pattern, rules = compiled.tokens, grammar.load()["dialects"][dialect][group]
+    if group == "hidden":
+        whole = rule["match"].startswith("^")
+        pattern = compiled.whole_line if whole else compiled.hidden
+        rules = [other for other in rules if other["match"].startswith("^") == whole]
+    assert rules.index(rule) + 1 in {found.lastindex for found in pattern.finditer(rule["sample"])}
+    check_line(dialect, rule["sample"])
+
+
+def test_regexes_keep_to_what_both_languages_read_alike():
+    assert grammar.load()["version"] == 1
+    texts = list(grammar.load()["parts"].values())
+    for dialect in grammar.load()["dialects"].values():
+        texts += [dialect["step_over"], *(rule["match"] for rule in dialect["rules"] + dialect["hidden"])]
+    for text in texts:
+        without_classes = re.sub(r"\[(?:\\.|[^\]\\])*\]", "", text)
+        assert not re.search(r"\\[wWdDsSbBAZ]", text), text
+        # No flags, names, comments or possessive repeats; V8 overflows on {100,} where {100} and * do not.
+        assert not re.search(r"\(\?[P#aiLmsux>]|[*+?}]\+|(?<!\\)\{[0-9]+,\}", without_classes), text
+        assert not re.compile(grammar.expand(text)).fullmatch("")
+        assert re.compile(grammar.expand(text)).groups == 0
+    assert {kind for dialect in DIALECTS for kind in grammar._compile(dialect).token_kinds[1:]} == set(grammar.KINDS)
+    assert {"location", "metadata", "backend_config", "layout"} == grammar.DEFAULT_PUT_AWAY
+
+
+def test_unknown_dialect_is_said():
+    with pytest.raises(ValueError, match=r"Tokenising a line: there is no dialect 'mhlo'\. Use one of hlo, jaxpr"):
+        tokenize("mhlo", "")
+
+
+# What is put away
+
+
+@pytest.mark.parametrize(
+    ("dialect", "line", "clean"),
+    [
+        ("stablehlo", '  %0 = a.b %x {t = " loc(y)"} : i32 loc("z("(#loc1))', '  %0 = a.b %x {t = " loc(y)"} : i32'),
+        ("stablehlo", "func.func @f(%a: i32 loc(unknown), %b: i1 loc(#loc2)) {", "func.func @f(%a: i32, %b: i1) {"),
+        ("stablehlo", '#loc = loc("a.py":1:2 to :3)', ""),
+        ("stablehlo", '%0 = memref.alloc(%1) "alloc(" loc(', '%0 = memref.alloc(%1) "alloc(" loc('),
+        ("hlo", '  %a = f32[2]{0} b(), metadata={op_name="}, metadata={\\"}"}, c=1', "  %a = f32[2] b(), c=1"),
+        ("hlo", '  %a = f32[] b(), backend_config={"a":{"b":[{"c":"}"}]}}', "  %a = f32[] b()"),
+        ("hlo", r'  %a = f32[] b(), backend_config="{\"a\":1}", c=1', "  %a = f32[] b(), c=1"),
+        ("hlo", "  %a = (f32[8,1]{1,0:T(8,128)S(1)}, u32[]{:S(2)}) b(), dimensions={0}", None),
+        ("hlo", '  %a = f32[] b(), t=", metadata={x}"', '  %a = f32[] b(), t=", metadata={x}"'),
+        ("hlo", "StackFrames", ""),
+        ("hlo", "12 {file_location_id=12 parent_frame_id=2}", ""),
+        ("hlo", '3 "a \\"b\\" {c}.py"', ""),
+        ("jaxpr", "    b:f32[] = sin a    # a.py:3:4 (f.<locals>.<lambda>)", "    b:f32[] = sin a"),
+        ("jaxpr", "      fmt={x}   # not (a comment)", "      fmt={x}   # not (a comment)"),
+    ],
+)
+def test_put_away_by_default(dialect, line, clean):
+    expected = "  %a = (f32[8,1], u32[]) b(), dimensions={0}" if clean is None else clean
+    assert split_hidden(dialect, line)[0] == expected
+
+
+def balanced_end(line, start):
+    """Where the bracket at `start` closes, by counting brackets outside strings; the oracle for the nested regexes."""
+    depth, quoted, index = 0, False, start
+    while index < len(line):
+        character = line[index]
+        if quoted:
+            index += character == "\\"
+            quoted = character != '"'
+        elif character == '"':
+            quoted = True
+        elif character in "({":
+            depth += 1
+        elif character in ")}":
+            depth -= 1
+            if not depth:
+                return index + 1
+        index += 1
+    raise AssertionError(line)
+
+
+def check_brackets(dialect, line):
+    kinds = ("location",) if dialect == "stablehlo" else ("metadata", "backend_config")
+    for start, end, kind in hidden_spans(dialect, line):
+        if kind in kinds and not line.startswith("#loc"):
+            opening = re.compile(r'[({"]').search(line, start).start()
+            assert balanced_end(line, opening) == end
+
+
+def without_locations(debug_text):
+    """Debug text as it would be without debug information, but for the numbers of lines."""
+    lines = (split_hidden("stablehlo", line, frozenset({"location"})) for line in debug_text.split("\n"))
+    return [clean for clean, hidden in lines if clean or not hidden]
+
+
+# Text that compilers printed
+
+
+def recorded_pairs():
+    for dialect, pattern in {"jaxpr": "jaxpr*", "stablehlo": "stablehlo*", "hlo": "compiled*"}.items():
+        for path in recorded_files(pattern):
+            yield pytest.param(dialect, path, id=f"{path.parent.name}-{path.name}")
+
+
+@pytest.mark.skipif(not SHARED, reason=ABSENT)
+@pytest.mark.parametrize("path", corpus_files(), ids=lambda path: path.stem[:60])
+def test_corpus(path):
+    check_text("stablehlo", path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(not SHARED, reason=ABSENT)
+@pytest.mark.parametrize(("dialect", "path"), recorded_pairs())
+def test_recorded(dialect, path):
+    lines = list(dict.fromkeys(read_recorded(path).split("\n")))
+    sample = lines[:: max(1, len(lines) // 8000)] + sorted(lines, key=len)[-3:]
+    for line in sample:
+        check_line(dialect, line)
+        check_brackets(dialect, line)
+    for line in lines:
+        clean, hidden = split_hidden(dialect, line)
+        assert restore(clean, hidden) == line
+        if dialect == "hlo":
+            assert not re.search(r"metadata=|backend_config=|stack_frame_id|\]\{", clean), clean
+        elif dialect == "stablehlo":
+            assert "loc(" not in clean
+
+
+@pytest.mark.skipif(not SHARED, reason=ABSENT)
+@pytest.mark.parametrize("path", recorded_files("stablehlo-debug*"), ids=lambda path: path.parent.name)
+def test_recorded_locations_put_away_leave_what_jax_prints_without_them(path):
+    plain = read_recorded(path.with_name("stablehlo.mlir.gz")).split("\n")
+    assert without_locations(read_recorded(path)) == plain
+
+
+# Text that the installed JAX prints
+
+
+@cache
+def printed(name):
+    function, arguments = PROGRAMS[name]
+    traced = jax.jit(function).trace(*arguments)
+    lowered = traced.lower()
+    return traced, lowered, lowered.compile()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_live_text(name):
+    traced, lowered, compiled = printed(name)
+    check_text("jaxpr", str(traced.jaxpr))
+    check_text("stablehlo", lowered.as_text())
+    check_text("stablehlo", lowered.as_text(debug_info=True))
+    check_text("hlo", compiled.as_text())
+    assert without_locations(lowered.as_text(debug_info=True)) == lowered.as_text().split("\n")
+
+
+def sub_jaxprs(jaxpr):
+    yield jaxpr
+    for equation in jaxpr.eqns:
+        for value in jax.tree.leaves(
+            list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns") or hasattr(leaf, "jaxpr")
+        ):
+            inner = getattr(value, "jaxpr", value)
+            if hasattr(inner, "eqns"):
+                yield from sub_jaxprs(inner)
+
+
+# "printing" prints a line of the user's that looks like an equation; no grammar without state can tell.
+@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {"printing"}))
+def test_jaxpr_ops_are_the_primitives(name):
+    traced, _, _ = printed(name)
+    text = str(traced.jaxpr)
+    tokens = [token for line in text.split("\n") for token in tokenize("jaxpr", line)]
+    equations = [equation for jaxpr in sub_jaxprs(traced.jaxpr.jaxpr) for equation in jaxpr.eqns]
+    # These three print as `a <- b[...]`, without a name.
+    primitives = {equation.primitive.name for equation in equations} - {"get", "swap", "addupdate"}
+    assert {token for kind, token in tokens if kind == "op"} == primitives
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_stablehlo_ops_are_the_operations_of_the_module(name):
+    _, lowered, _ = printed(name)
+    operations = Counter()
+
+    def count(operation):
+        operations[operation.name] += 1
+        for region in operation.regions:
+            for block in region.blocks:
+                for inner in block.operations:
+                    count(inner.operation)
+
+    module = lowered.compiler_ir("stablehlo")
+    count(module.operation)
+    text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+    tokens = [token for line in text.split("\n") for token in tokenize("stablehlo", line)]
+    assert Counter(text.strip('"') for kind, text in tokens if kind == "op") == operations
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_hlo_instructions_have_one_definition_and_one_op(name):
+    _, _, compiled = printed(name)
+    for line in compiled.as_text().split("\n"):
+        # "  ROOT %add.1 = f32[] add(%a, %b)"
+        if instruction := re.match(r"  (?:ROOT )?(%?[^ ]+) = (?:\(.*?\)|[^ (]+) ([a-z-]+)\(", line):
+            tokens = tokenize("hlo", line)
+            assert [text for kind, text in tokens if kind == "definition"] == [instruction[1]]
+            assert [text for kind, text in tokens if kind == "op"] == [instruction[2]]
+            operand_names = {text for kind, text in tokens if kind == "name"}
+            assert instruction[1] not in operand_names
+
+
+# Any text at all
+
+
+@given(st.sampled_from(DIALECTS), st.text())
+def test_any_text_is_kept(dialect, line):
+    assert "".join(text for _, text in tokenize(dialect, line)) == line
+    check_split(dialect, line)
+
+
+PIECES = [" loc(", 'loc("', ", metadata={", ", backend_config=", '{"a":', '"', "\\", "'", "(", ")", "{", "}", "[", "]"]
+PIECES += [
+    "<",
+    ">",
+    "->",
+    "#loc = ",
+    "# ",
+    "a:f32[",
+    "]{1,0}",
+    "%a",
+    " = ",
+    "tensor<",
+    "dense<",
+    "/*",
+    "*/",
+    "fmt=",
+    "λ",
+]
+PIECES += ["1e-", "  ", "\ud800", "\U0001f600", "\r", "\n", "x" * 120, "constant({", "})"]
+
+
+@given(st.sampled_from(DIALECTS), st.lists(st.sampled_from(PIECES)).map("".join))
+def test_any_pieces_are_kept(dialect, line):
+    assert "".join(text for _, text in tokenize(dialect, line)) == line
+    check_split(dialect, line)
+
+
+ADVERSARIAL = [
+    ("hlo", '"\\'), ("hlo", '\\"'), ("hlo", ", metadata={"), ("hlo", ', metadata={"'), ("hlo", "]{1,"), ("hlo", "/*"),
+    ("hlo", "constant({"), ("hlo", "%a, "), ("hlo", "1e-"), ("hlo", '{"a":['), ("hlo", "a"), ("hlo", "{1}"),
+    ("stablehlo", " loc("), ("stablehlo", ' loc(""'), ("stablehlo", "tensor<"), ("stablehlo", "->"),
+    ("stablehlo", "%a, "), ("stablehlo", " "), ("stablehlo", "a."), ("stablehlo", "dense<["), ("stablehlo", "0"),
+    ("stablehlo", 'dense<"0x0'),
+    ("stablehlo", "<->"), ("stablehlo", "tensor<a>, "), ("stablehlo", "@a."),
+    ("jaxpr", "\\'"), ("jaxpr", "a:b<"), ("jaxpr", "a:b["), ("jaxpr", "a:Ref{"), ("jaxpr", " # )"), ("jaxpr", "<a"),
+    ("jaxpr", "<a<b>"), ("jaxpr", "fmt="), ("jaxpr", "   # "), ("jaxpr", "a."), ("jaxpr", "'"), ("jaxpr", "#"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "piece"), ADVERSARIAL)
+def test_time_is_linear(dialect, piece):
+    def seconds(length):
+        line = ("  %a = f32[] " + piece * length)[:length]
+        best = float("inf")
+        for _ in range(3):
+            start = time.perf_counter()
+            tokenize(dialect, line)
+            hidden_spans(dialect, line)
+            best = min(best, time.perf_counter() - start)
+        return best
+
+    # A busy machine makes one measurement of a linear rule look worse; a quadratic one never looks linear.
+    ratios = (seconds(96_000) / max(seconds(48_000), 0.001) for _ in range(5))
+    assert any(ratio < 3.5 for ratio in ratios)
+
+
+# Pygments
+
+LEXERS = [lexers.JaxprLexer, lexers.StablehloLexer, lexers.HloLexer]
+
+
+@pytest.mark.parametrize("path", ALL_GOLDENS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_lexer_gives_the_tokens_of_the_grammar(path):
+    source = path.read_text(encoding="utf-8").partition(TOKENS)[0]
+    (lexer,) = (lexer for lexer in LEXERS if path.parent.name in lexer.aliases)
+    tokens = list(lexer().get_tokens_unprocessed(source))
+    assert all(source.startswith(text, offset) for offset, _, text in tokens)
+    assert "".join(text for _, _, text in tokens) == source
+    expected = [
+        (lexers.TOKEN_TYPES[kind], text)
+        for line in source.split("\n")
+        for kind, text in tokenize(path.parent.name, line)
+    ]
+    assert [(token, text) for _, token, text in tokens if text != "\n"] == expected
+    assert Error not in {token for _, token, _ in tokens}
+
+
+def test_a_character_that_no_rule_explains_is_an_error():
+    assert (8, Error, "\x00") in list(lexers.HloLexer().get_tokens_unprocessed("ROOT %a \x00"))
+    assert set(lexers.TOKEN_TYPES) == set(grammar.KINDS)
+
+
+@pytest.mark.parametrize("lexer", LEXERS)
+def test_lexer_has_what_pygments_lists(lexer):
+    assert lexer.name and lexer.aliases and lexer.filenames and lexer.mimetypes and lexer.url.startswith("https://")
+    guesses = {other: other.analyse_text(next((GOLDENS / lexer.dialect).glob("*.txt")).read_text()) for other in LEXERS}
+    assert max(guesses, key=guesses.get) is lexer
+
+
+@pytest.mark.parametrize("lexer", LEXERS)
+def test_pygments_finds_the_lexer_by_every_alias(lexer):
+    if not entry_points(group="pygments.lexers", name=lexer.aliases[0]):
+        pytest.skip("jaxscope is on the path but not installed, so it has no entry points")
+    for alias in lexer.aliases:
+        assert type(pygments.lexers.get_lexer_by_name(alias)) is lexer
+
+
+def test_importing_the_lexers_does_not_import_jax():
+    code = "import sys, jaxscope.lexers; assert not {'jax', 'jaxlib'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

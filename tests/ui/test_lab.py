@@ -1,0 +1,154 @@
+"""The widget in a real JupyterLab: what the kernel sends arrives, and what the user does goes back."""
+
+import pytest
+
+from tests.ui.conftest import SCREENSHOTS
+
+SHOW = """
+from tests.ui import sample
+from jaxscope._render.widget import InspectionWidget
+source = sample.{name}
+widget = InspectionWidget(source)
+widget
+"""
+
+
+def row(page, side, line):
+    return page.locator(f'.pane.{side} .row[data-line="{line}"]')
+
+
+@pytest.fixture
+def show(lab, new_page):
+    """Shows one of the sample's sources in a new notebook, with more cells after it; the page."""
+
+    def run(name, *cells, **options):
+        page = lab.run(new_page(**options), [SHOW.format(name=name), *cells])
+        page.locator(".jaxscope .strip").first.wait_for()
+        return page
+
+    return run
+
+
+def test_listings_come_on_request_and_the_choice_goes_back(lab, show):
+    page = show("attention()")
+    row(page, "right", 17).hover()
+    assert "exact" in row(page, "left", 11).get_attribute("class").split()
+    row(page, "left", 3).click()
+    page.get_by_role("tab", name="Jaxpr").click()
+    page.wait_for_timeout(600)
+    said = lab.evaluate(page, "print(widget.selection)")
+    assert said == "{'tab': 'jaxpr', 'left': 'python', 'right': 'jaxpr', 'pins': [{'listing': 'python', 'line': 3}]}"
+
+
+def test_hovering_sends_nothing_to_the_kernel(lab, show):
+    page = show("attention()")
+    row(page, "right", 17).wait_for()
+    page.wait_for_timeout(500)
+    lab.evaluate(page, "messages = []; widget.on_msg(lambda *message: messages.append(message)); old = dict(widget.selection)")
+    for line in (3, 4, 5, 6):
+        row(page, "left", line).hover()
+    page.wait_for_timeout(500)
+    assert lab.evaluate(page, "print(len(messages), widget.selection == old)") == "0 True"
+
+
+def test_stages_appear_as_they_finish(lab, show):
+    page = show("running()")
+    assert "running" in page.get_by_role("tab", name="Compiled HLO").inner_text()
+    assert page.locator('.jaxscope [role=tab][aria-selected="true"]').get_attribute("data-key") == "jaxpr"
+    lab.evaluate(page, "source.view = sample.attention().view; widget.refresh(embed=False)")
+    page.wait_for_function("() => !document.querySelector('.jaxscope').shadowRoot.querySelector('.spinner')")
+    row(page, "right", 16).wait_for()
+    assert "4 kernels" in page.get_by_role("tab", name="Compiled HLO").inner_text()
+
+
+def test_embedded_listings_need_no_kernel(lab, show):
+    page = show("attention()", "widget.refresh(embed=True)")
+    page.wait_for_timeout(300)
+    lab.evaluate(page, "def refuse(key): raise RuntimeError('asked')\nsource.listing = refuse; widget._transfers.forget()")
+    page.get_by_role("tab", name="Jaxpr").click()
+    row(page, "right", 1).wait_for()
+    assert "dot_general" in row(page, "right", 1).inner_text()
+    assert lab.evaluate(page, "print(sorted(widget.listings))") == "['hlo', 'jaxpr', 'python']"
+
+
+def test_large_listing_comes_in_parts_below_the_server_limit(lab, show):
+    cells = """
+import random
+random.seed(0)
+text = "\\n".join(f"  %x.{n} = f32[{random.getrandbits(400)}] add(%a, %b)" for n in range(60_000))
+index = sample.listing_index("hlo", "hlo", text)
+source.listings["hlo"] = (index, text)
+source.view["tabs"][3].update(lines=60_000, size_bytes=len(text))
+seen = []
+widget.on_msg(lambda w, content, buffers: seen.append(content))
+widget.refresh(embed=True)
+"""
+    page = show("attention()", cells)
+    page.get_by_role("tab", name="Compiled HLO").click()
+    scroller = page.locator(".pane.right .scroller")
+    row(page, "right", 16).wait_for()
+    page.wait_for_function(
+        "() => document.querySelector('.jaxscope').shadowRoot.querySelector('.right .scroller').ariaRowCount === '60000'"
+        " || document.querySelector('.jaxscope').shadowRoot.querySelector('.right .scroller').getAttribute('aria-rowcount') === '60000'",
+        timeout=60_000,
+    )
+    scroller.evaluate("s => { s.scrollTop = s.scrollHeight }")
+    row(page, "right", 59_999).wait_for()
+    parts = lab.evaluate(page, "print(len([m for m in seen if m.get('type') == 'next']), 'hlo' in widget.listings)").split()
+    assert int(parts[0]) > 12 and parts[1] == "False"
+    assert "data rate" not in page.locator("body").inner_text()
+
+
+def test_failing_listing_shows_its_reason(lab, show):
+    page = show("hostile()")
+    page.locator(".jaxscope [role=tab]").nth(1).click()
+    page.locator(".pane.right .message b").wait_for()
+    assert "could not be read" in page.locator(".pane.right .message").inner_text()
+    assert row(page, "left", 0).is_visible()
+    assert page.evaluate("() => window.pwned ?? null") is None
+
+
+def test_keys_stay_in_the_widget(lab, show):
+    page = show("attention()", "1 + 1")
+    row(page, "right", 16).wait_for()
+    page.locator(".pane.right .scroller").focus()
+    active = "() => window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+    before, cells = page.evaluate(active), page.locator(".jp-Notebook .jp-Cell").count()
+    for key in ("ArrowDown", "ArrowDown", "Enter", "a", "b", "d", "d", "j", "PageDown", "]"):
+        page.keyboard.press(key)
+    page.wait_for_timeout(300)
+    assert page.evaluate(active) == before
+    assert page.locator(".jp-Notebook .jp-Cell").count() == cells
+    assert page.locator('.jaxscope [role=tab][aria-selected="true"]').get_attribute("data-key") == "cost"
+
+
+def test_theme_of_the_lab_is_followed(lab, show):
+    page = show("attention()")
+    row(page, "right", 16).wait_for()
+    app = page.locator(".jaxscope .app")
+    assert app.get_attribute("data-theme") == "light"
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / "lab-light.png")
+    lab.command(page, "apputils:change-theme", {"theme": "JupyterLab Dark"})
+    try:
+        page.wait_for_function("() => document.querySelector('.jaxscope').shadowRoot.querySelector('.app').dataset.theme === 'dark'")
+        page.wait_for_timeout(300)
+        page.screenshot(path=SCREENSHOTS / "lab-dark.png")
+    finally:
+        lab.command(page, "apputils:change-theme", {"theme": "JupyterLab Light"})
+
+
+def test_styles_do_not_leak(lab, show):
+    page = show("attention()")
+    assert page.evaluate("() => getComputedStyle(document.body).getPropertyValue('--link')") == ""
+    assert page.evaluate("() => [...document.querySelectorAll('style')].every((style) => !style.textContent.includes('--link-bar'))")
+
+
+def test_two_views_of_one_widget(lab, show):
+    page = show("attention()", "widget")
+    views = page.locator(".jaxscope")
+    views.nth(1).locator(".strip").wait_for()
+    for view in (0, 1):
+        views.nth(view).locator('.pane.right .row[data-line="16"]').wait_for()
+    views.nth(0).get_by_role("tab", name="Cost").click()
+    views.nth(1).locator('[data-table="cost"]').wait_for()

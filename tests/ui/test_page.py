@@ -1,0 +1,400 @@
+"""An exported page: offline, safe with any text, linked, and usable by keyboard."""
+
+import pytest
+
+from tests.ui import sample
+from tests.ui.conftest import NARROW, SCREENSHOTS, WIDE
+
+EVERY_NODE = """() => {
+  const found = [];
+  const walk = (root) => {
+    for (const element of root.querySelectorAll('*')) {
+      found.push(element);
+      if (element.shadowRoot) walk(element.shadowRoot);
+    }
+  };
+  walk(document.body);
+  return found;
+}"""
+
+
+def rows(page, side, name):
+    return page.locator(f".pane.{side} .row.{name}")
+
+
+def lines(page, side, name):
+    return sorted(int(line) for line in rows(page, side, name).evaluate_all("rows => rows.map(row => row.dataset.line)"))
+
+
+def row(page, side, line):
+    return page.locator(f'.pane.{side} .row[data-line="{line}"]')
+
+
+def toggle(page, side, name):
+    return page.locator(f".pane.{side} .toggle", has_text=name)
+
+
+def active_tab(page):
+    return page.locator('[role=tab][aria-selected="true"]').get_attribute("data-key")
+
+
+def test_newest_finished_stage_is_shown_beside_python(open_source):
+    page = open_source(sample.attention())
+    row(page, "right", 16).wait_for()
+    assert active_tab(page) == "hlo"
+    assert "jnp.einsum" in row(page, "left", 3).inner_text()
+    assert page.requests == [page.own_url]
+
+
+def test_hover_lights_exact_and_related_lines_differently(open_source):
+    page = open_source(sample.attention())
+    row(page, "right", 17).hover()  # %fusion.2, from layers.py:4 called at attention.py:14
+    assert (lines(page, "left", "exact"), lines(page, "left", "related")) == ([11], [5])
+    assert lines(page, "right", "exact") == [8, 17]
+    style = "row => getComputedStyle(row.querySelector('.gutter'), '::before').backgroundImage"
+    assert rows(page, "left", "exact").evaluate(style) == "none"
+    assert "repeating-linear-gradient" in rows(page, "left", "related").evaluate(style)
+    status = page.locator(".status").inner_text()
+    assert "layers.py:4:9" in status and "softmax" in status and "‹ attention attention.py:14" in status
+    row(page, "left", 5).hover()  # Python line 14, which only calls
+    assert (lines(page, "right", "exact"), lines(page, "right", "related")) == ([], [8, 17])
+
+
+def test_leaving_the_panes_puts_the_lights_out(open_source):
+    page = open_source(sample.attention())
+    row(page, "right", 16).hover()
+    assert lines(page, "left", "exact") == [3]
+    page.locator(".signature").hover()
+    assert rows(page, "left", "exact").count() == 0
+
+
+def test_line_made_by_the_compiler_says_so(open_source):
+    page = open_source(sample.attention())
+    row(page, "right", 15).hover()
+    assert "made by the compiler" in page.locator(".status").inner_text()
+    assert rows(page, "left", "exact").count() == 0
+
+
+def test_pin_stays_scrolls_the_other_pane_and_is_undone(open_source):
+    page = open_source(sample.long(line_count=3000))
+    row(page, "left", 3).click()
+    assert row(page, "left", 3).locator(".sign").inner_text() == "◆"
+    page.locator(".signature").hover()
+    assert "pin-exact" in row(page, "right", 1).get_attribute("class")
+    page.locator(".pane.right .scroller").evaluate("s => { s.scrollTop = 19 * 500 }")
+    row(page, "right", 500).wait_for()
+    row(page, "left", 6).click()  # linked at 3, 1003, 2003, none of them in view
+    row(page, "right", 3).wait_for()
+    assert lines(page, "left", "pinned") == [6]
+    page.keyboard.press("Escape")
+    assert rows(page, "left", "pinned").count() == 0 == rows(page, "right", "pin-exact").count()
+
+
+def test_control_click_keeps_the_other_pins(open_source):
+    page = open_source(sample.attention())
+    row(page, "left", 3).click()
+    row(page, "left", 6).click(modifiers=["Control"])
+    assert lines(page, "left", "pinned") == [3, 6]
+    assert lines(page, "right", "pin-exact") == [16, 18]
+    row(page, "left", 3).click(modifiers=["Control"])
+    assert lines(page, "left", "pinned") == [6]
+
+
+def test_tabs_by_keyboard(open_source):
+    page = open_source(sample.attention())
+    page.locator('[role=tab][aria-selected="true"]').focus()
+    page.keyboard.press("ArrowRight")
+    assert active_tab(page) == "cost"
+    page.keyboard.press("End")
+    assert active_tab(page) == "types"
+    page.keyboard.press("ArrowRight")
+    assert active_tab(page) == "python"
+    page.keyboard.press("ArrowRight")
+    assert active_tab(page) == "jaxpr"
+    focused = "() => document.querySelector('.jaxscope').shadowRoot.activeElement.dataset.key"
+    assert page.evaluate(focused) == "jaxpr"
+    page.locator(".pane.right .scroller").focus()
+    page.keyboard.press("]")
+    assert active_tab(page) == "stablehlo"
+    assert "The sample has no StableHLO." in page.locator(".pane.right .message").inner_text()
+
+
+def test_lines_by_keyboard(open_source):
+    page = open_source(sample.attention())
+    scroller = page.locator(".pane.right .scroller")
+    row(page, "right", 16).wait_for()
+    scroller.focus()
+    page.keyboard.press("End")
+    assert lines(page, "right", "cursor") == [19]
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    assert lines(page, "right", "pinned") == [18]
+    assert lines(page, "left", "exact") == [6]
+    assert scroller.get_attribute("aria-activedescendant") == row(page, "right", 18).get_attribute("id")
+    page.keyboard.press("Home")
+    assert lines(page, "right", "cursor") == [0]
+
+
+def test_folds(open_source):
+    page = open_source(sample.attention())
+    row(page, "right", 2).wait_for()
+    assert row(page, "right", 3).count() == 0
+    assert "3 lines of locations" in row(page, "right", 2).inner_text()
+    row(page, "right", 6).locator(".fold").click()
+    assert row(page, "right", 7).count() == 0
+    assert row(page, "right", 6).locator(".fold").get_attribute("aria-expanded") == "false"
+    row(page, "left", 11).hover()
+    assert "exact" in row(page, "right", 6).get_attribute("class").split(), "a closed fold shows the marks of what it hides"
+    page.locator(".pane.right .scroller").focus()
+    page.keyboard.press("ArrowRight")
+    row(page, "right", 7).wait_for()
+
+
+def test_exact_text_is_one_click_away(open_source):
+    page = open_source(sample.attention())
+    text = row(page, "right", 16).locator(".text")
+    assert "metadata" not in text.inner_text() and "{2,1,0}" not in text.inner_text()
+    toggle(page, "right", "exact text").click()
+    shown = page.locator(".pane.right .row .text").evaluate_all(
+        "rows => rows.map(row => [Number(row.parentElement.dataset.line), row.textContent]).sort((a, b) => a[0] - b[0])"
+    )
+    shown = [tuple(each) for each in shown]
+    exact = sample.HLO.split("\n")
+    assert shown == list(enumerate(exact)), "every line, folds and location tables included"
+    toggle(page, "right", "exact text").click()
+    assert row(page, "right", 3).count() == 0
+    assert "metadata" not in text.inner_text()
+
+
+def test_locations_in_the_gutter(open_source):
+    page = open_source(sample.attention())
+    assert row(page, "right", 16).locator(".location").inner_text() == "12"
+    assert row(page, "right", 17).locator(".location").inner_text() == "layers.py:4"
+    toggle(page, "right", "locations").click()
+    assert page.locator(".pane.right .location").count() == 0
+
+
+def test_left_pane_can_show_another_stage(open_source):
+    page = open_source(sample.attention())
+    page.locator(".pane.left select").select_option("jaxpr")
+    row(page, "left", 1).hover()
+    assert lines(page, "right", "exact") == [16]
+    assert "100 % of ops linked" in page.locator(".pane.left .coverage").inner_text()
+    page.get_by_role("tab", name="Jaxpr").click()
+    assert not page.locator(".pane.left").is_visible()
+
+
+def test_tables_sort_and_explain(open_source):
+    page = open_source(sample.attention())
+    page.get_by_role("tab", name="Cost").click()
+    cells = page.locator("tbody tr td:nth-child(3)")
+    assert cells.all_inner_texts() == ["0.9 M", "16.8 M", "16.9 M", "940 k"]
+    page.get_by_role("button", name="FLOPs").click()
+    assert cells.all_inner_texts() == ["16.9 M", "16.8 M", "940 k", "0.9 M"]
+    assert page.locator("th").nth(2).get_attribute("aria-sort") == "descending"
+    assert "Where it comes from" in page.get_by_role("button", name="FLOPs").get_attribute("title")
+    page.get_by_role("tab", name="Types").click()
+    bad = page.locator("tr.tone-error")
+    assert bad.locator("b").all_inner_texts() == ["✕ f64[8,128,64]", "✕ dtype: float32 → float64"]
+    assert "1 of 3 arguments differs" in page.locator(".summary").inner_text()
+    page.get_by_role("tab", name="Memory").click()
+    assert "XLA gave no figures." in page.locator(".card").inner_text()
+
+
+def test_failure_panel(open_source):
+    page = open_source(sample.failed())
+    panel = page.locator(".failure")
+    assert active_tab(page) == "jaxpr"
+    assert "Indexing with a boolean mask" in panel.inner_text()
+    assert panel.locator("li").first.inner_text().startswith("attention.py:13")
+    assert panel.locator("code").first.inner_text() == "jnp.where(mask, x, 0)"
+    assert not panel.locator("pre").is_visible()
+    panel.locator("summary").click()
+    assert "NonConcreteBooleanIndexError" in panel.locator("pre").inner_text()
+    assert lines(page, "left", "error") == [4]
+    assert row(page, "left", 4).locator(".sign").inner_text() == "✕"
+    assert "not reached" in page.get_by_role("tab", name="StableHLO").inner_text()
+
+
+def test_running_stage_counts_up(open_source):
+    page = open_source(sample.running())
+    label = page.get_by_role("tab", name="Compiled HLO").locator(".caption")
+    first = label.inner_text()
+    assert first.startswith("running")
+    page.wait_for_timeout(400)
+    assert label.inner_text() != first
+
+
+def test_hostile_texts_stay_text(open_source):
+    page = open_source(sample.hostile())
+    page.get_by_role("tab").nth(2).wait_for()
+    for number in range(4):
+        page.get_by_role("tab").nth(number).click()
+        page.wait_for_timeout(100)
+        found = page.evaluate(f"""() => {{
+          const nodes = ({EVERY_NODE})();
+          const names = new Set(nodes.map((node) => node.localName));
+          const handlers = nodes.flatMap((node) => [...node.attributes]).filter((attribute) => /^on|^href|^src/.test(attribute.name));
+          return {{ names: [...names], handlers: handlers.length, pwned: window.pwned ?? null }};
+        }}""")
+        assert found["handlers"] == 0 and found["pwned"] is None
+        assert not {"img", "svg", "iframe", "textarea", "object", "a"} & set(found["names"])
+    assert page.requests == [page.own_url]
+    text = page.locator(".signature").inner_text()
+    assert "<script>window.pwned" in text and "⟨U+202E⟩" in text and "⟨U+001B⟩[31m" in text
+    everything = page.evaluate("() => document.querySelector('.jaxscope').shadowRoot.querySelector('.app').textContent")
+    assert not set(everything) & set("\x1b\x07\u202e\u2066\u200f\u200b")
+
+
+def test_listing_that_cannot_be_made_says_why_and_the_others_stay(open_source):
+    page = open_source(sample.hostile())
+    page.get_by_role("tab").nth(1).click()
+    message = page.locator(".pane.right .message")
+    page.wait_for_function("() => document.querySelector('.jaxscope').shadowRoot.querySelector('.right .message').textContent.includes('could not be read')")
+    assert "javascript:alert(5)" in message.inner_text()
+    assert row(page, "left", 0).is_visible()
+
+
+def test_page_without_scripts_shows_the_tables(new_page, tmp_path):
+    from jaxscope._render.html import render_page
+
+    page = new_page(java_script_enabled=False)
+    page.set_content(render_page(sample.hostile()))
+    assert "<script>window.pwned" in page.locator("noscript").inner_text()
+    page.set_content(render_page(sample.attention()))
+    assert "dtype: float32 → float64" in page.locator("noscript").text_content()
+
+
+def test_long_listing_is_windowed(open_source):
+    page = open_source(sample.long())
+    scroller = page.locator(".pane.right .scroller")
+    row(page, "right", 10).wait_for()
+    assert page.locator(".pane.right .row").count() < 60
+    assert row(page, "right", 10).locator(".text").evaluate("text => text.textContent.length") < 2000
+    page.evaluate("() => { window.frames_ms = [] }")
+    scroller.evaluate("""async (scroller) => {
+      for (let step = 0; step < 60; step += 1) {
+        scroller.scrollTop = (scroller.scrollHeight * step) / 60;
+        const start = performance.now();
+        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        window.frames_ms.push(performance.now() - start);
+        if (scroller.querySelectorAll('.row').length > 60) throw new Error('too many rows');
+      }
+    }""")
+    scroller.evaluate("s => { s.scrollTop = s.scrollHeight }")
+    row(page, "right", 24_999).wait_for()
+    assert row(page, "right", 24_999).locator(".number").inner_text() == "25000"
+    assert "add(%add.24998" in row(page, "right", 24_999).inner_text()
+    scroller.evaluate("s => { s.scrollTop = 0; s.scrollLeft = 30000 * 7 }")
+    page.wait_for_timeout(100)
+    shown = row(page, "right", 10).locator(".text").inner_text()
+    assert 0 < len(shown) < 2000 and shown.strip() in sample.long().listings["hlo"][1]
+    box, view = row(page, "right", 10).locator(".text span").first.bounding_box(), scroller.bounding_box()
+    assert box["x"] < view["x"] + view["width"], "the columns in view are drawn where the view is"
+
+
+def test_more_lines_than_any_element_is_high(open_source):
+    page = open_source(sample.long(line_count=700_000, long_line=100))
+    scroller = page.locator(".pane.right .scroller")
+    row(page, "right", 0).wait_for()
+    scroller.focus()
+    page.keyboard.press("End")
+    row(page, "right", 699_999).wait_for()
+    box, view = row(page, "right", 699_999).bounding_box(), scroller.bounding_box()
+    assert view["y"] <= box["y"] and box["y"] + box["height"] <= view["y"] + view["height"] + 1
+    page.keyboard.press("PageUp")
+    assert page.locator(".pane.right .row").count() < 60
+
+
+def test_height_can_be_dragged_and_set_by_keyboard(open_source):
+    page = open_source(sample.attention())
+    row(page, "right", 16).wait_for()
+    height = lambda: page.locator(".pane.right .scroller").bounding_box()["height"]  # noqa: E731
+    before = height()
+    box = page.locator(".grip").bounding_box()
+    page.mouse.move(box["x"] + 50, box["y"] + 3)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 50, box["y"] + 98, steps=4)
+    page.mouse.up()
+    assert height() == pytest.approx(before + 95, abs=3)
+    page.locator(".grip").focus()
+    page.keyboard.press("ArrowDown")
+    assert height() == pytest.approx(before + 114, abs=12)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+@pytest.mark.parametrize("name", ["attention", "failed", "running", "hostile"])
+def test_nothing_overflows(open_source, name, size, scheme):
+    page = open_source(getattr(sample, name)(), viewport=WIDE if size == "wide" else NARROW, color_scheme=scheme)
+    page.locator(".pane.left .row").first.wait_for()
+    assert page.locator(".app").get_attribute("data-theme") == scheme
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}-{scheme}-{size}.png")
+    assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    boxes = [page.locator(f".pane.{side}").bounding_box() for side in ("left", "right")]
+    stacked = boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"] - 1
+    assert stacked == (size == "narrow")
+
+
+LISTENERS = """
+(() => {
+  let count = 0;
+  const live = new Set();
+  const add = EventTarget.prototype.addEventListener;
+  EventTarget.prototype.addEventListener = function (type, listener, options) {
+    const key = {};
+    live.add(key);
+    const signal = typeof options === 'object' ? options?.signal : undefined;
+    if (signal) add.call(signal, 'abort', () => live.delete(key), { once: true });
+    if (typeof options === 'object' && options?.once) add.call(this, type, () => live.delete(key), { once: true });
+    return add.call(this, type, listener, options);
+  };
+  window.liveListeners = () => live.size;
+})();
+"""
+
+
+def test_mounting_many_times_leaves_nothing_behind(new_page, tmp_path):
+    """The bundle as a module, mounted on one element again and again with a source made in the browser."""
+    from jaxscope._render.html import bundle
+
+    page = new_page()
+    page.add_init_script(LISTENERS)
+    page.goto("about:blank")
+    page.set_content("<div id=place></div>")
+    page.evaluate(LISTENERS)
+    source = sample.attention()
+    data = {
+        "view": source.view,
+        "listings": {key: {"index": index, "text": text} for key, (index, text) in source.listings.items()},
+    }
+    counts = page.evaluate(
+        """async ([code, { view, listings }]) => {
+          const { mount } = await import(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })));
+          const place = document.getElementById('place');
+          const counts = [];
+          for (let time = 0; time < 12; time += 1) {
+            let callbacks = 0;
+            const source = {
+              view, listing: async (key) => listings[key], get: () => ({}), set() {},
+              onChange: (callback, signal) => { callbacks += 1; signal.addEventListener('abort', () => { callbacks -= 1; }, { once: true }); },
+            };
+            const unmount = mount(place, source);
+            await new Promise((done) => setTimeout(done, 30));
+            const shadow = place.firstElementChild.shadowRoot;
+            for (const tab of [...shadow.querySelectorAll('[role=tab]')].map((tab) => tab.dataset.key)) {
+              shadow.querySelector(`[role=tab][data-key="${tab}"]`).click();
+            }
+            const during = window.liveListeners();
+            unmount();
+            counts.push({ during, after: window.liveListeners(), callbacks, children: place.childElementCount });
+          }
+          return counts;
+        }""",
+        [bundle(), data],
+    )
+    assert counts[0]["during"] > 10
+    assert [count["after"] for count in counts] == [counts[0]["after"]] * len(counts)
+    assert counts[0]["after"] == 0
+    assert {(count["callbacks"], count["children"]) for count in counts} == {(0, 0)}
