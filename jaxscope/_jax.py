@@ -6,6 +6,7 @@ is needed and what would let us delete it. Tested on JAX 0.8, 0.10 and 0.12.
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,25 +51,37 @@ def user_frames(traceback: Any) -> tuple[Frame, ...]:
     )
 
 
-def print_jaxpr(closed_jaxpr: Any) -> tuple[str, list[tuple[Frame, ...] | None]]:
-    """The jaxpr's text without colour codes, and for each of its lines the user's frames (None: no equation).
+# The printer's own width; below the other one, types no longer fit on a line.
+_JAXPR_WIDTH = 80
+_NARROWEST_JAXPR = 24
+# Two equations of one jaxpr on one line: "{ lambda ; a:f32[4]. let b:f32[4] = sin a; c:f32[4] = mul b b in (c,) }"
+_CROWDED = re.compile(r" let [^\n]*; [^\n]* in \(")
 
-    `pretty_print` is public, its `source_map` is not documented; the printer is asked because its output has no grammar.
+
+def print_jaxpr(closed_jaxpr: Any) -> tuple[str, list[list[tuple[int, int, tuple[Frame, ...]]]]]:
+    """The jaxpr's text without colour codes, and for each of its lines (start, end, the user's frames) of each equation.
+
+    The printer puts a short jaxpr on one line, where no equation can be pointed at; it is asked for narrower lines until
+    each has its own. `pretty_print` is public, its `source_map` is not documented: the printer is asked because its output
+    has no grammar.
     """
-    source_map: list[list[tuple[int, int, Any]]] = []
-    text = closed_jaxpr.pretty_print(use_color=False, source_map=source_map)
+    width = _JAXPR_WIDTH
+    while True:
+        source_map: list[list[tuple[int, int, Any]]] = []
+        text = closed_jaxpr.pretty_print(use_color=False, source_map=source_map, width=width)
+        crowded = [len(line) for line in text.split("\n") if len(line) <= width and _CROWDED.search(line)]
+        if not crowded or width == _NARROWEST_JAXPR:
+            break
+        width = max(_NARROWEST_JAXPR, max(crowded) - 1)
     known: dict[int, tuple[Frame, ...]] = {}
-    frames: list[tuple[Frame, ...] | None] = []
-    for spans in source_map:
-        if not spans:
-            frames.append(None)
-            continue
-        traceback = spans[0][2]
+
+    def frames_of(traceback: Any) -> tuple[Frame, ...]:
         # Tracebacks are shared between equations and alive for as long as the jaxpr: identity is a safe, cheap key.
         if (found := known.get(id(traceback))) is None:
             found = known[id(traceback)] = user_frames(traceback)
-        frames.append(found)
-    return text, frames
+        return found
+
+    return text, [[(start, end, frames_of(traceback)) for start, end, traceback in spans] for spans in source_map]
 
 
 class JitFacts(NamedTuple):

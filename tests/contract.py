@@ -1,8 +1,9 @@
 """The types that Python and the browser share, written once.
 
 Problem: the browser's type checker must see the view model exactly as Python defines it. Input: the TypedDicts of
-`jaxscope._view.model` and the table of invisible characters of `jaxscope._render.html`. Output: `js/src/schema.d.ts` and
-`js/src/invisible.json`; ``python -m tests.contract`` writes both, `tests/test_contract.py` fails while either is stale.
+`jaxscope._view.model` and the table of invisible characters of `jaxscope._render.html`. Output: `js/src/schema.d.ts`
+and `js/src/invisible.json`; ``python -m tests.contract`` writes both, `tests/test_contract.py` fails while either is
+stale.
 """
 
 import inspect
@@ -31,12 +32,12 @@ def typescript_type(annotation: object) -> str:
         return " | ".join(json.dumps(value) for value in arguments)
     if origin is list:
         inner = typescript_type(arguments[0])
-        return f"({inner})[]" if " " in inner else f"{inner}[]"
+        return f"({inner})[]" if " | " in inner and not inner.endswith("[]") else f"{inner}[]"
     if origin in (types.UnionType, typing.Union):
         return " | ".join(dict.fromkeys(typescript_type(argument) for argument in arguments))
     raise TypeError(
-        f"Writing the browser's types from jaxscope._view.model. Found {annotation!r}, which has no TypeScript spelling "
-        f"here. Use another type or teach tests/contract.py this one."
+        f"Writing the browser's types from jaxscope._view.model. Found {annotation!r}, which has no TypeScript "
+        f"spelling here. Use another type or teach tests/contract.py this one."
     )
 
 

@@ -8,7 +8,7 @@ import functools
 
 import pytest
 
-from tests.cases import examine, examine_apart, needs_own_process
+from tests.cases import examine, examine_apart, load, needs_own_process
 from tests.shared import ABSENT, case_files
 
 FILES = {path.name[:3]: path for path in case_files()}
@@ -78,10 +78,10 @@ EXPECTED = {
     "027": lambda f: "1 array, 39.1 KiB" in notes(f, "arguments") and "stablehlo.iota" in f["listings"]["stablehlo"]["ops"],
     "029": lambda f: "30 arrays" in notes(f, "arguments"),
     "030": lambda f: f["listings"]["stablehlo"]["coverage"][0] >= 4 and len(f["listings"]["stablehlo"]["places"]) >= 2,
-    "031": lambda f: ["locations", True] in f["listings"]["hlo"]["folds"] and len(f["listings"]["hlo"]["places"]) >= 2,
+    "031": lambda f: ["locations", True] in f["listings"]["hlo"]["folds"] and f["listings"]["hlo"]["functions"] == ["fn"],
     "033": lambda f: "<script" in f["text"] and "<script" not in f["html"],
-    "034": lambda f: max(path.count("/") for path in f["listings"]["stablehlo"]["paths"]) >= 20,
-    "036": lambda f: f["title"].startswith("partial(scale, k=3"),
+    "034": lambda f: max(path.count("/") for path in f["listings"]["hlo"]["paths"]) >= 20,
+    "036": lambda f: f["title"].startswith("partial(scale, 3)(x: f32[8])"),
     "037": lambda f: "def __call__" in f["python"] and "(" in f["title"],
     "040": lambda f: f["counts"]["jaxpr"] == 6000 and f["status"]["compile"] == "done",
     "042": lambda f: " at 0x" not in f["text"],
@@ -101,18 +101,17 @@ EXPECTED = {
         {"params['b']", "params['c']"} <= set(rows(f, "other key"))
         and any("length" in row["differs"] for row in rows(f, "longer tuple").values())
     ),
-    "061": lambda f: set(rows(f, "both wrong")) >= {"x", "batch['img']", "batch['lbl']"}
-    or set(rows(f, "both wrong")) == {"x", "batch['img']", "batch['lbl']"},
+    "061": lambda f: set(rows(f, "both wrong")) == {"x", "batch['img']", "batch['lbl']"},
     "063": lambda f: all(call["accepted"] for call in f["calls"].values()),
     "064": lambda f: f["status"]["trace"] == "done" and len(f["tables"]["arguments"]["rows"]) == 1,
-    "066": lambda f: {"s.params['w']", "s.opt[0]", "s.step"} <= set(arguments(f)),
+    "066": lambda f: {"s.params['p'].w", "s.opt[0]", "s.step"} <= set(arguments(f)),
     "067": lambda f: failed(f, "trace", "ValueError") and "keys" in f["failure"]["message"],
     "069": lambda f: any("float64 → float32" in note and "int64 → int32" in note for note in f["notes"]),
     "071": lambda f: list(arguments(f).values()) == ["f64[3]", "f64[] weak"] and memory(f, "Arguments") == "32",
     "073": lambda f: failed(f, "trace", "OverflowError"),
     "074": lambda f: arguments(f) == {} and memory(f, "Arguments") == "0",
     "076": lambda f: failed(f, "trace", "TypeError") and "['name']" in f["failure"]["message"],
-    "078": lambda f: arguments(f)["key"] == "key<fry>[]" and "uint32[2]" in str(f["tables"]["arguments"]["rows"]),
+    "078": lambda f: arguments(f)["key"] == "key<fry>[]" and "u32[2]" in str(f["tables"]["arguments"]["rows"]),
     "080": lambda f: ["float0[3]", "0 B"] in [row[1:3] for row in f["tables"]["outputs"]["rows"]],
     "082": lambda f: memory(f, "Arguments") == "64" and "i4[8,8]" in arguments(f).values(),
     "083": lambda f: f["status"]["compile"] == "done",
@@ -136,7 +135,7 @@ EXPECTED = {
     "111": lambda f: "f32[b,4]" in arguments(f).values() and failed(f, "compile", "ValueError"),
     "114": lambda f: "stablehlo.composite" in f["listings"]["stablehlo"]["ops"],
     "115": lambda f: f["traced"] == 1,
-    "116": lambda f: "tracer" in notes(f, "arguments"),
+    "116": lambda f: f["status"]["compile"] == "done",
     "117": lambda f: failed(f, "trace", "Odd") and "<b>bold</b>" in f["failure"]["message"] and "<b>bold" not in f["html"],
     "121": lambda f: list(arguments(f))[:2] == ["mat.data", "mat.indices"] and not f["calls"]["shape (6,5)"]["accepted"],
     "124": lambda f: f["tables"]["cost"]["rows"] and f["tables"]["memory"]["rows"],
@@ -156,13 +155,13 @@ EXPECTED = {
     "149": lambda f: max(map(len, arguments(f).values())) < 120 and len(f["html"]) < 50_000,
     "151": lambda f: "—" not in cost(f, "FLOPs")[:2],
     "152": lambda f: arguments(f)["self"].startswith("static = ") and list(arguments(f).values())[0] == "f32[4]",
-    "153": lambda f: f["status"]["compile"] == "done" and memory(f, "Aliased") == "0",
+    "153": lambda f: memory(f, "Aliased") == "12" and not any("jitted for this" in note for note in f["notes"]),
     "154": lambda f: f["status"] == {"trace": "done", "lower": "done", "compile": "unavailable"},
 }  # fmt: skip
 
 LATER = {
     "003": (lambda f: "per iteration" in notes(f, "cost"), "trip counts belong to the cost model"),
-    "118": (lambda f: "constant folding" in f["text"].lower(), "a finding"),
+    "118": (lambda f: "constant folding" in " ".join(f["tab_notes"]), "a finding"),
     "136": (lambda f: any("alias" in note for note in f["notes"]), "a finding"),
 }
 
@@ -200,3 +199,13 @@ def test_what_the_docstring_asks_for(number):
 
 def test_every_case_has_an_expectation():
     assert not set(FILES) - set(EXPECTED) - set(LATER)
+
+
+def test_a_leaked_tracer_is_named():
+    """Case 116: the first inspection leaves a tracer behind in the user's own list; the second one captures it."""
+    import jaxscope
+
+    module = load(FILES["116"])
+    jaxscope.inspect(module.fn, *module.args)
+    second = jaxscope.inspect(lambda x: module.fn(x), *module.args)
+    assert "tracer" in " ".join(second._facts.signature.notes)

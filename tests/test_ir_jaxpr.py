@@ -129,9 +129,13 @@ def test_every_equation_as_the_printer_says(name, monkeypatch):
     check(traced.jaxpr, monkeypatch)
 
 
-@pytest.mark.parametrize("name", [name for name in programs.PROGRAMS if name not in ("linear_algebra", "nested_jit")])
+PRINTS_ONCE = jax.__version_info__ >= (0, 9)
+
+
+@pytest.mark.skipif(not PRINTS_ONCE, reason="JAX 0.8 prints again what is shared inside a shared jaxpr")
+@pytest.mark.parametrize("name", [name for name in programs.PROGRAMS if name != "linear_algebra"])
 def test_count_is_that_of_the_object(name):
-    """`linear_algebra` prints jaxprs as text of a named tuple, and JAX 0.8 prints those of `nested_jit` twice."""
+    """All but `linear_algebra`, which prints jaxprs as the text of a named tuple."""
     traced = programs.stages(name).traced
     listing = jaxpr.parse(traced.jaxpr.pretty_print(use_color=False))
     assert len(listing.ops) == count_distinct(traced.jaxpr, {})
@@ -142,7 +146,8 @@ def test_transformer(monkeypatch):
     if stages is None:
         pytest.skip(ABSENT)
     listing = check(stages.traced.jaxpr, monkeypatch)
-    assert len(listing.ops) == count_distinct(stages.traced.jaxpr, {}) > 300
+    assert len(listing.ops) > 300
+    assert not PRINTS_ONCE or len(listing.ops) == count_distinct(stages.traced.jaxpr, {})
     in_step = [op for op in listing.ops if any(f.file.endswith("transformer.py") for f in listing.stacks.walk(op.stack))]
     # The rest is inside jitted functions of JAX's own, whose equations have no frame of the user's.
     assert len(in_step) > 0.8 * len(listing.ops)

@@ -38,15 +38,10 @@ def compile_for(function, *args, static=(), jit=None, **kwargs):
 
 
 def really_raises(compiled, args, kwargs):
-    """Whether the compiled call raises; abstract arguments become arrays of their type, and arrays are copied first."""
+    """Whether the compiled call raises; abstract arguments become arrays of their type."""
 
     def concrete(leaf):
-        if isinstance(leaf, jax.ShapeDtypeStruct):
-            return jnp.zeros(leaf.shape, leaf.dtype)
-        if not isinstance(leaf, jax.Array) or jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.extended):
-            return leaf
-        # A copy would be committed to no device, whatever the array was: only where it can be given away.
-        return leaf if leaf.is_deleted() or leaf.committed else leaf + 0
+        return jnp.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, jax.ShapeDtypeStruct) else leaf
 
     try:
         jax.block_until_ready(compiled(*jax.tree.map(concrete, tuple(args)), **jax.tree.map(concrete, kwargs)))
@@ -524,12 +519,14 @@ def calls(draw):
 
 
 @hypothesis.settings(max_examples=150, deadline=None)
-@hypothesis.given(calls())
-def test_verdicts_are_those_of_the_compiled_call(call):
+@hypothesis.given(calls(), st.booleans(), st.booleans())
+def test_verdicts_are_those_of_the_compiled_call(call, compiled_wide, called_wide):
     args, kwargs, called_args, called_kwargs = call
-    signature, compiled = compile_for(lambda *args, **kwargs: (), *args, jit={"keep_unused": True}, **kwargs)
-    mismatches = check_call(signature, called_args, called_kwargs)
-    assert mismatches.raises == really_raises(compiled, called_args, called_kwargs)
+    with jax.enable_x64(compiled_wide):
+        signature, compiled = compile_for(lambda *args, **kwargs: (), *args, jit={"keep_unused": True}, **kwargs)
+    with jax.enable_x64(called_wide):
+        mismatches = check_call(signature, called_args, called_kwargs)
+        assert mismatches.raises == really_raises(compiled, called_args, called_kwargs)
     assert mismatches.differing_count <= mismatches.argument_count
     assert len({(row.path, row.differs) for row in mismatches.rows}) == len(mismatches.rows), "two rows say the same"
 

@@ -187,6 +187,8 @@ def parse(text: str) -> Listing:
                 at = plain.end()
         path, stack = "", NO_STACK
         start = line.find(_METADATA_START, at)
+        if start >= 0 and '"' in line[at:start]:
+            start = _find_outside_strings(line, at, start)
         if start >= 0:
             start += len(_METADATA_START)
             if (end := _METADATA.match(line, start)) is not None:
@@ -205,6 +207,13 @@ def parse(text: str) -> Listing:
 
 def _in_order(parameters: dict[int, str]) -> tuple[str, ...]:
     return tuple(parameters[number] for number in sorted(parameters))
+
+
+def _find_outside_strings(line: str, at: int, start: int) -> int:
+    """The first metadata from `start` on that is not text in quotes, -1 when there is none."""
+    while start >= 0 and '"' in _STRING.sub("", line[at:start]):
+        start = line.find(_METADATA_START, start + 1)
+    return start
 
 
 def _literal_end(lines: list[str], number: int) -> int:

@@ -209,10 +209,9 @@ class _Reader:
             elif name is not None:
                 self._note_name(name, binder)
             elif label is not None:
-                # At the start of a line, not a successor: its names belong to the region.
-                self.in_label = self.in_label or (not self.brackets and not line[: token.start()].strip(" {("))
-                if self.in_label:
-                    self.op = None
+                # Before a region's first op or at the start of a line it is no successor: its names are the region's.
+                if not self.brackets and (self.op is None or not line[: token.start()].strip()):
+                    self.in_label, self.op = True, None
             elif colon is not None:
                 if self.in_label and not self.brackets:
                     self.in_label, may_start = False, True
@@ -227,6 +226,9 @@ class _Reader:
             elif self.brackets and self.brackets[-1] == _CLOSING[bracket]:
                 self.brackets.pop()
             elif bracket == "}" and self.scopes:
+                if self.op is not None and (tail := line[tail_start : token.start()].strip()):
+                    self._note_tail(tail)
+                    self.op.end_line = number
                 self._close_region(number)
                 tail_start, may_start = at, self.op is None
         if self.op is not None:
@@ -242,7 +244,8 @@ class _Reader:
 
     def _note_name(self, name: str, binder: str | None) -> None:
         if self.in_label:
-            self.blocks[self.block].arguments.append(name)
+            if self.block >= 0:
+                self.blocks[self.block].arguments.append(name)
         elif self.op is None:
             return
         elif self.op.name in _FUNCTIONS or (binder is not None and self.brackets):

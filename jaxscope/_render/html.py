@@ -1,8 +1,8 @@
 """Inspections as HTML: a static fragment for saved notebooks, and one offline interactive page.
 
-Problem: the text in a view comes from programs and exceptions, and must never become markup, script or a request. Input:
-a `View`, and for the page a source that also gives the listings. Output: strings of HTML. This is the only place in
-Python that escapes.
+Problem: the text in a view comes from programs and exceptions, and must never become markup, script or a request.
+Input: a `View`, and for the page a source that also gives the listings. Output: strings of HTML. This is the only place
+in Python that escapes.
 """
 
 import base64
@@ -20,9 +20,9 @@ from jaxscope.errors import UnavailableError
 BUNDLE = Path(__file__).resolve().parents[1] / "static" / "widget.js"
 CAP_BYTES = 64_000_000
 
-# Ranges of characters that leave no mark of their own or change how the text around them is drawn (control codes, ANSI's
-# escape among them, soft hyphen, fillers, zero-width and direction marks, line separators, tags, lone surrogates). Tab
-# and line feed are layout; variation selectors are left alone because emoji carry them.
+# Ranges of characters that leave no mark of their own or change how the text around them is drawn (control codes, the
+# escape of ANSI codes among them, soft hyphen, fillers, zero-width and direction marks, line separators, tags, lone
+# surrogates). Tab and line feed are layout; variation selectors are left alone because emoji carry them.
 INVISIBLE: tuple[tuple[int, int], ...] = (
     (0x00, 0x08),
     (0x0B, 0x1F),
@@ -55,12 +55,12 @@ _TONE_SIGNS = {"error": "✕", "warning": "▲", "muted": "", "": ""}
 
 
 class Source(Protocol):
-    """Where a picture gets its facts: the view, and per listing its index (JSON) and exact text (UTF-8), not compressed."""
+    """Where a picture gets its facts: the view, and per listing its index (JSON) and exact text (UTF-8)."""
 
     view: View
 
     def listing(self, key: str) -> tuple[bytes, bytes]:
-        """The index and text of a listing; raises with a readable message when there is none."""
+        """The index and text of a listing, not compressed; raises with a readable message when there is none."""
 
 
 def visible(text: str) -> str:
@@ -86,8 +86,9 @@ def bundle() -> str:
         text = ""
     if not text:
         raise UnavailableError(
-            "Preparing the interactive view. This installation of jaxscope has no browser bundle (static/widget.js is missing "
-            "or empty). Install jaxscope from a wheel, or run `npm ci && npm run build` in the js folder of the checkout."
+            "Preparing the interactive view. This installation of jaxscope has no browser bundle (static/widget.js is "
+            "missing or empty). Install jaxscope from a wheel, or run `npm ci && npm run build` in the js folder of "
+            "the checkout."
         )
     return text
 
@@ -100,7 +101,9 @@ def _seconds(seconds: float | None) -> str:
 
 def _place(place: Place) -> str:
     where = f"{place['file']}:{place['line']}"
-    return f"<li><code>{escape(where)}</code> in {escape(place['function'])}<br><code>{escape(place['text'])}</code></li>"
+    return (
+        f"<li><code>{escape(where)}</code> in {escape(place['function'])}<br><code>{escape(place['text'])}</code></li>"
+    )
 
 
 def _failure(title: str, failure: FailureView) -> str:
@@ -189,8 +192,8 @@ def _listings(source: Source, view: View, cap_bytes: int) -> tuple[list[str], di
         size_bytes = sum(map(len, parts))
         if used_bytes + size_bytes > cap_bytes:
             left_out[tab["key"]] = (
-                f"This listing was left out of the page: it takes {size_bytes:,} bytes, and all listings together may take "
-                f"{cap_bytes:,}. Export again with a larger limit to have it."
+                f"This listing was left out of the page: it takes {size_bytes:,} bytes, and all listings together may "
+                f"take {cap_bytes:,}. Export again with a larger limit to have it."
             )
             continue
         used_bytes += size_bytes

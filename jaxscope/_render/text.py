@@ -9,7 +9,7 @@ from typing import Protocol
 
 from jaxscope._view.format import format_seconds
 from jaxscope._view.model import LINE_MADE_BY_COMPILER, FailureView, ListingIndex, Tab, Table, View
-from jaxscope.lexers.grammar import split_hidden, tokenize
+from jaxscope.lexers.grammar import DEFAULT_PUT_AWAY, hidden_spans, tokenize
 
 _COLOURS = {
     "comment": "90",
@@ -129,7 +129,7 @@ def _listing(index: ListingIndex, text: str, colour: bool) -> Iterator[str]:
         if index["dialect"] == "python":
             shown = line
         else:
-            shown = split_hidden(index["dialect"], line)[0]
+            shown = _readable(index["dialect"], line)
             if line and not shown or blank and not line:
                 continue  # a line that was put away whole, or another empty one
             if colour:
@@ -139,6 +139,19 @@ def _listing(index: ListingIndex, text: str, colour: bool) -> Iterator[str]:
         if place_width:
             gutter += f"  {place:<{place_width}}"
         yield f"{gutter}  {shown}".rstrip()
+
+
+def _readable(dialect: str, line: str) -> str:
+    """A line without what is put away by default; of a long constant only its length stays."""
+    pieces, end = [], 0
+    for span in hidden_spans(dialect, line):
+        if span.kind in DEFAULT_PUT_AWAY or span.kind == "constant":
+            pieces.append(line[end : span.start])
+            if span.kind == "constant":
+                pieces.append(f"…{span.end - span.start:,} characters…")
+            end = span.end
+    pieces.append(line[end:])
+    return "".join(pieces)
 
 
 def _place(index: ListingIndex, line: int) -> str:

@@ -20,7 +20,7 @@ from jaxscope._render.html import BUNDLE, Source, bundle
 from jaxscope._view.model import View
 
 PART_BYTES = 256_000
-# One message carries all embedded listings, so together they stay well under the 3 MB that the server lets through in 3 s.
+# One message carries all embedded listings, so together they stay well under what the server lets through in 3 s.
 EMBED_LISTING_BYTES = 600_000
 EMBED_TOTAL_BYTES = 1_500_000
 # The server's own numbers, with room for whatever else the cell prints.
@@ -41,10 +41,11 @@ def split(data: bytes, part_bytes: int = PART_BYTES) -> list[bytes]:
 
 
 class Transfers:
-    """Answers the browser's requests for listings: ``{type: "listing", key}``, then ``{type: "next", key, name, part}``.
+    """Answers the browser's requests for listings.
 
-    Each answer is one part, ``{type: "part", key, name, part, parts}`` with its bytes, or ``{type: "failed", key, reason}``.
-    The browser sets the pace. Every request can be answered on its own, so a repeated or late one does no harm.
+    A request is ``{type: "listing", key}``, then ``{type: "next", key, name, part}`` for each further part. An answer
+    is one part, ``{type: "part", key, name, part, parts}`` with its bytes, or ``{type: "failed", key, reason}``. The
+    browser sets the pace. Every request can be answered on its own, so a repeated or late one does no harm.
     """
 
     def __init__(self, source: Source) -> None:

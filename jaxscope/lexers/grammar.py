@@ -13,9 +13,10 @@ The grammar is data, version 1:
   ``^`` is tried at the start of the line only; and ``step_over``, text inside which no hidden part begins, such as
   strings.
 
-Every regex keeps to what Python and JavaScript read alike (explicit character classes, no captures, no flags), never
-matches the empty string, and never gives back more than it has read, so time grows with the length of the line.
-Each rule carries a sample line in which it gives a token.
+Every regex keeps to what Python and JavaScript read alike (explicit character classes, no captures, no flags, no
+``{n,}``, on which V8 overflows) and never matches the empty string. Alternatives begin with different characters, and
+what may be left open, such as a string, runs to the end of the line, so time grows with the length of the line. Each
+rule carries a sample line in which it gives a token.
 """
 
 import json
@@ -56,6 +57,13 @@ class _Dialect:
 def load() -> dict[str, Any]:
     """The grammar as it is written, read once."""
     return json.loads(GRAMMAR_PATH.read_text(encoding="utf-8"))
+
+
+_HIDDEN_RULES = [rule for dialect in load()["dialects"].values() for rule in dialect["hidden"]]
+
+KINDS: tuple[str, ...] = tuple(load()["kinds"])
+HIDDEN_KINDS: tuple[str, ...] = tuple(dict.fromkeys(rule["kind"] for rule in _HIDDEN_RULES))
+DEFAULT_PUT_AWAY: frozenset[str] = frozenset(rule["kind"] for rule in _HIDDEN_RULES if not rule["shown"])
 
 
 @cache
@@ -120,18 +128,6 @@ def hidden_spans(dialect: str, line: str) -> list[Span]:
         if kind := kinds[found.lastindex or 0]:
             spans.append(Span(found.start(), found.end(), kind))
     return spans
-
-
-def _put_away_by_default() -> frozenset[str]:
-    rules = [rule for dialect in load()["dialects"].values() for rule in dialect["hidden"]]
-    return frozenset(rule["kind"] for rule in rules if not rule["shown"])
-
-
-KINDS: tuple[str, ...] = tuple(load()["kinds"])
-HIDDEN_KINDS: tuple[str, ...] = tuple(
-    dict.fromkeys(rule["kind"] for dialect in load()["dialects"].values() for rule in dialect["hidden"])
-)
-DEFAULT_PUT_AWAY: frozenset[str] = _put_away_by_default()
 
 
 def split_hidden(

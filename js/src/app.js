@@ -199,7 +199,9 @@ export class App {
     this.reportLife = new AbortController();
     const nodes = [];
     if (tab?.failure) nodes.push(renderFailure(tab.failure));
-    nodes.push(...(tab?.notes ?? []).map((note) => h("p", { class: "note" }, note)));
+    // The first note of a listing stands in the head of its pane.
+    const notes = tab?.kind === "listing" ? tab.notes.slice(1) : (tab?.notes ?? []);
+    nodes.push(...notes.map((note) => h("p", { class: "note" }, note)));
     if (tab?.kind === "tables") {
       if (!tab.tables.length && !tab.failure) nodes.push(h("p", { class: "message" }, sentence(tab)));
       for (const table of tab.tables) {
@@ -296,6 +298,8 @@ export class App {
     const pinned = this.selection.pins.map((pin) => ({ pin, origin: this.#origin(pin.listing, pin.line) }));
     /** @type {string[]} */
     const words = [];
+    /** @type {string[]} */
+    const searched = [];
     const current = this.hover ?? (this.selection.pins.length ? this.#pinAsHover() : null);
     for (const side of /** @type {const} */ (["left", "right"])) {
       const pane = this.panes[side];
@@ -315,13 +319,14 @@ export class App {
         ruler: [hoverLines, { exact: pinLines.flatMap((lines) => lines.exact), related: pinLines.flatMap((lines) => lines.related) }],
       });
       if (current && current.key !== key) {
+        searched.push(this.tab(key)?.title ?? key);
         const lines = this.hover ? hoverLines : (pinLines[pinLines.length - 1] ?? hoverLines);
         const { exact, related } = lines;
         if (exact.length) words.push(`${exact.length.toLocaleString("en")} exact in ${this.tab(key)?.title}`);
         if (related.length) words.push(`${related.length.toLocaleString("en")} by line or caller in ${this.tab(key)?.title}`);
       }
     }
-    this.#guard(this.status, "The status bar", () => this.#drawStatus(current, words));
+    this.#guard(this.status, "The status bar", () => this.#drawStatus(current, words, searched));
   }
 
   #pinAsHover() {
@@ -329,15 +334,15 @@ export class App {
     return { key: pin.listing, line: pin.line };
   }
 
-  /** @param {{key: string, line: number} | null} current @param {string[]} linked */
-  #drawStatus(current, linked) {
+  /** @param {{key: string, line: number} | null} current @param {string[]} linked @param {string[]} searched */
+  #drawStatus(current, linked, searched) {
     const listing = current && this.entries.get(current.key)?.listing;
     if (!current || !listing || current.line >= listing.lines.length) {
       showStatus(this.status, null);
       return;
     }
     const pinned = this.selection.pins.some((pin) => pin.listing === current.key && pin.line === current.line);
-    showStatus(this.status, { listing, line: current.line, origin: originOf(listing.table, current.line), linked, pinned });
+    showStatus(this.status, { listing, line: current.line, origin: originOf(listing.table, current.line), linked, searched, pinned });
   }
 
   /** @param {string} key @param {number} line */
@@ -507,7 +512,8 @@ class Pane {
     const options = tabs.map((each) => h("option", { value: each.key }, each.title));
     replace(this.select, ...options);
     this.select.value = tab?.key ?? "";
-    replace(this.coverage);
+    replace(this.coverage, tab?.notes[0]);
+    setAttribute(this.coverage, "title", tab?.notes.join("\n") || null);
     this.locations.hidden = this.exact.hidden = true;
     setAttribute(this.listing.scroller, "aria-label", tab?.title ?? "");
   }
@@ -515,6 +521,7 @@ class Pane {
   /** @param {LoadedListing} listing */
   drawCoverage(listing) {
     const [linked, all] = listing.index.coverage;
+    if (this.coverage.textContent) return;
     const text = all > 0 ? `${linked === all ? 100 : Math.min(99, Math.round((100 * linked) / all))} % of ops linked` : "";
     replace(this.coverage, text);
     setAttribute(this.coverage, "title", text && `${linked.toLocaleString("en")} of ${all.toLocaleString("en")} operations lead back to a line of Python`);

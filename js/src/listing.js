@@ -5,7 +5,7 @@
 import { h, replace, setAttribute } from "./dom.js";
 import { highlightLine } from "./highlight.js";
 import { EXACT, NONE, RELATED, lineNumber, stackFrames } from "./links.js";
-import { MAX_SCROLL_HEIGHT, Rows, contentTop, scrollTopFor, sliceRuns } from "./rows.js";
+import { MAX_SCROLL_HEIGHT, Rows, contentTop, mergeClosedFolds, scrollTopFor, sliceRuns } from "./rows.js";
 import { Ruler } from "./ruler.js";
 
 export const ROW_HEIGHT = 19;
@@ -14,6 +14,7 @@ const MARGIN_ROWS = 4;
 const WHOLE_CHARACTERS = 600;
 const COLUMN_STEP = 100;
 const KEPT_LINES = 1500;
+const LEAST_LOCATION_CHARACTERS = 6;
 
 /** @typedef {import("./schema").ListingIndex} ListingIndex */
 /** @typedef {{key: string, index: ListingIndex, lines: string[], table: import("./links.js").LinkTable}} LoadedListing */
@@ -57,6 +58,8 @@ export class ListingPane {
     this.composed = new Map();
     /** @type {Set<number>} lines shown whole although the rest is not */
     this.whole = new Set();
+    /** @type {Set<number>} */
+    this.continued = new Set();
     /** @type {Map<number, {element: HTMLElement, key: string}>} */
     this.drawn = new Map();
     this.longest = 0;
@@ -97,7 +100,7 @@ export class ListingPane {
     const same = this.listing?.key === listing.key;
     const earlier = this.rows;
     this.listing = listing;
-    this.rows = new Rows(listing.lines.length, listing.index.folds);
+    this.rows = this.#freshRows();
     if (this.exact) this.rows.openAll();
     else if (same) this.rows.adopt(earlier);
     if (!same) {
@@ -106,10 +109,16 @@ export class ListingPane {
       this.scroller.scrollTo(0, 0);
     }
     this.scroller.classList.toggle("python", listing.index.dialect === "python");
+    this.#findContinued();
     this.#measureGutter();
     this.message.hidden = true;
     this.scroller.hidden = this.rulerElement.hidden = false;
     this.invalidate();
+  }
+
+  #freshRows() {
+    const { lines, index } = /** @type {LoadedListing} */ (this.listing);
+    return new Rows(lines.length, mergeClosedFolds(lines, index.folds));
   }
 
   /** Shows text instead of a listing. @param {...import("./dom.js").Child} content */
@@ -291,13 +300,22 @@ export class ListingPane {
     );
   }
 
+  /** The lines after the first of an op of several lines: its location is said once. */
+  #findContinued() {
+    const { spans, line_stack: stacks } = /** @type {LoadedListing} */ (this.listing).index;
+    this.continued.clear();
+    for (const [first, last] of spans) {
+      for (let line = first + 1; line <= last && stacks[line] === stacks[first]; line += 1) this.continued.add(line);
+    }
+  }
+
   /** @param {number} line @returns {{text: string, title: string} | null} null where the listing has no such column */
   #location(line) {
     const { index } = /** @type {LoadedListing} */ (this.listing);
     if (index.line_place.length) return null;
     const node = index.line_stack[line];
     const [frame] = node >= 0 ? stackFrames(index, node) : [];
-    if (!frame) return { text: "", title: "" };
+    if (!frame || (line > 0 && index.line_stack[line - 1] === node && this.continued.has(line))) return { text: "", title: "" };
     const text = frame.file === this.mainFile ? String(frame.line) : `${frame.file}:${frame.line}`;
     return { text, title: `${frame.file}:${frame.line}:${frame.column} in ${frame.function}` };
   }
@@ -309,6 +327,7 @@ export class ListingPane {
     const numberWidth = Math.max(3, String(largest).length);
     let locationWidth = 0;
     if (!isPython && this.locations) {
+      locationWidth = LEAST_LOCATION_CHARACTERS;
       for (const [file, , line] of index.frames) {
         const name = index.files[file] === this.mainFile ? "" : `${index.files[file]}:`;
         locationWidth = Math.max(locationWidth, Math.min(18, name.length + String(line).length));
@@ -325,7 +344,7 @@ export class ListingPane {
     if (!this.listing) return;
     const anchor = this.rows.lineAt(Math.min(this.window.first, this.rows.count - 1));
     if (options.exact === true) this.rows.openAll();
-    else if (options.exact === false) this.rows = new Rows(this.listing.lines.length, this.listing.index.folds);
+    else if (options.exact === false) this.rows = this.#freshRows();
     this.#measureGutter();
     this.invalidate();
     if (anchor !== undefined) this.#scrollToRow(this.rows.rowOf(anchor), 0);
@@ -366,7 +385,8 @@ export class ListingPane {
 
   #drawRuler() {
     if (!this.listing) return;
-    const share = (/** @type {number} */ line) => this.rows.rowOf(line) / Math.max(1, this.rows.count);
+    const height = Math.max(this.contentHeight, this.scroller.clientHeight, 1);
+    const share = (/** @type {number} */ line) => (this.rows.rowOf(line) * ROW_HEIGHT) / height;
     this.ruler.draw(this.marks, share);
   }
 
@@ -488,7 +508,8 @@ export class ListingPane {
 
   /** @param {number} share */
   #jump(share) {
-    this.#scrollToRow(Math.floor(share * this.rows.count), this.scroller.clientHeight / 3);
+    const height = Math.max(this.contentHeight, this.scroller.clientHeight);
+    this.#scrollToRow(Math.floor((share * height) / ROW_HEIGHT), this.scroller.clientHeight / 3);
     this.draw();
   }
 }

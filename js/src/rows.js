@@ -5,6 +5,32 @@
 // Browsers stop growing elements at some 17 to 33 million pixels; beyond this height scrolling is scaled.
 export const MAX_SCROLL_HEIGHT = 8_000_000;
 
+/**
+ * Closed folds of one kind with only blank lines between them become one: four location tables are one row, not eight.
+ * @param {string[]} lines
+ * @param {(number | string | boolean)[][]} folds `[line, last line, kind, closed]`
+ */
+export function mergeClosedFolds(lines, folds) {
+  /** @type {(number | string | boolean)[][]} */
+  const merged = [];
+  /** @type {(number | string | boolean)[] | null} the last closed fold */
+  let open = null;
+  for (const fold of [...folds].sort((a, b) => Number(a[0]) - Number(b[0]))) {
+    const [line, lastLine, kind, closed] = fold;
+    if (closed && open && open[2] === kind && Number(line) > Number(open[1])) {
+      const between = lines.slice(Number(open[1]) + 1, Number(line));
+      if (between.every((text) => !text.trim())) {
+        open[1] = lastLine;
+        continue;
+      }
+    }
+    const copy = [...fold];
+    if (closed) open = copy;
+    merged.push(copy);
+  }
+  return merged;
+}
+
 /** Which lines are rows, given the folds that are closed. */
 export class Rows {
   /**

@@ -79,12 +79,12 @@ export interface ListingIndex {
   line_path: number[];
   line_place: number[];
   spans: number[][];
-  folds: ((number | string | boolean)[])[];
+  folds: (number | string | boolean)[][];
   files: string[];
   functions: string[];
   frames: number[][];
   stacks: number[][];
   paths: string[];
-  tokens: (((string | number)[])[])[];
+  tokens: (string | number)[][][];
   coverage: number[];
 }

@@ -12,6 +12,7 @@ const SHOWN_FRAMES = 4;
  * @property {number} line
  * @property {import("./links.js").Origin} origin
  * @property {string[]} linked what is linked, in words
+ * @property {string[]} searched the titles of the listings that were searched for links
  * @property {boolean} pinned
  */
 
@@ -21,7 +22,7 @@ export function showStatus(element, state) {
     replace(element, h("span", { class: "hint" }, "hover: linked lines · click: pin · [ ]: stages"));
     return;
   }
-  const { listing, line, origin, linked, pinned } = state;
+  const { listing, line, origin, linked, searched, pinned } = state;
   const number = lineNumber(listing.index, line);
   const parts = [h("span", {}, pinned ? "◆ pinned " : "", number > 0 ? `line ${number.toLocaleString("en")}` : "")];
   if (origin.kind === "op") parts.push(stack(origin.frames));
@@ -30,7 +31,9 @@ export function showStatus(element, state) {
   else parts.push(h("span", {}, "no operation on this line"));
   const path = listing.index.paths[listing.index.line_path[opLine(listing.index, line)] ?? -1];
   if (path) parts.push(h("span", { class: "path", title: path }, "name ", h("b", {}, path)));
-  parts.push(h("span", { class: "hint" }, linked.length ? `linked: ${linked.join(", ")}` : ""));
+  const hasOrigin = origin.kind === "python" || origin.kind === "op";
+  const none = hasOrigin && searched.length ? `nothing in ${searched.join(" or ")} is linked to this line` : "";
+  parts.push(h("span", { class: "hint" }, linked.length ? `linked: ${linked.join(", ")}` : none));
   replace(element, ...parts);
 }
 

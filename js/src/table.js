@@ -35,8 +35,17 @@ export function sortRows(rows, column, descending) {
   return keyed.map(({ row }) => row);
 }
 
-/** One word that looks like code is set as code. A sample it matches: "f32[8,128]". @param {string} cell */
-const isCode = (cell) => /^[\w%][\w%.:/[\](){},<>*@#=-]*$/.test(cell) && !/^\d+$/.test(cell);
+/**
+ * A column is set as code when every cell in it is one word and the words look like code, not like the words of a report.
+ * @param {Row[]} rows @param {number} column
+ */
+function isCode(rows, column) {
+  const cells = rows.slice(0, FIRST_ROWS).map((row) => row.cells[column] ?? "");
+  const words = cells.filter((cell) => cell && cell !== "—");
+  // Samples it matches: "f32[8,128]", "%fusion.3", "attention.py:12", "q".
+  const oneWord = words.every((word) => /^[\w%.:/[\](){},<>*@#=+'"-]+$/.test(word));
+  return words.length > 0 && oneWord && words.every((word) => cellNumber(word) === null) && words.some((word) => /[_.[\]%:(]|^[a-z]/.test(word));
+}
 
 /**
  * @param {Table} table
@@ -72,6 +81,7 @@ function signed(tone, text) {
 /** @param {Table} table @param {AbortSignal} signal */
 function grid(table, signal) {
   const body = h("tbody");
+  const codeColumns = table.columns.map((column, number) => column.align === "left" && isCode(table.rows, number));
   let sorted = -1;
   let descending = false;
   let limit = FIRST_ROWS;
@@ -122,7 +132,7 @@ function grid(table, signal) {
       ...table.columns.map((column, number) => {
         const cell = row.cells[number] ?? "";
         const marked = row.marks.includes(number);
-        const content = isCode(cell) ? h("code", {}, cell) : cell;
+        const content = codeColumns[number] ? h("code", {}, cell) : cell;
         const sign = marked && SIGNS[row.tone] ? `${SIGNS[row.tone]} ` : "";
         return h("td", { class: `${column.align} ${marked ? "marked" : ""}` }, marked ? h("b", {}, sign, content) : content);
       }),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { MAX_SCROLL_HEIGHT, Rows, contentTop, scrollTopFor, sliceRuns } from "../src/rows.js";
+import { MAX_SCROLL_HEIGHT, Rows, contentTop, mergeClosedFolds, scrollTopFor, sliceRuns } from "../src/rows.js";
 
 /** @param {Rows} rows */
 const lines = (rows) => Array.from({ length: rows.count }, (_, row) => rows.lineAt(row));
@@ -68,4 +68,11 @@ test("runs are cut at columns and keep their kinds", () => {
   const runs = [{ kind: "a", text: "01234" }, { kind: "b", text: "56789" }];
   assert.deepEqual(sliceRuns(runs, 3, 7), [{ kind: "a", text: "34" }, { kind: "b", text: "56" }]);
   assert.deepEqual(sliceRuns(runs, 10, 20), []);
+});
+
+test("closed folds of one kind with blank lines between them are one, others stay", () => {
+  const text = ["a", "1", "", "b", "2", "x", "c", "3"];
+  const folds = [[0, 1, "locations", true], [3, 4, "locations", true], [6, 7, "locations", true], [6, 7, "region", false]];
+  assert.deepEqual(mergeClosedFolds(text, folds), [[0, 4, "locations", true], [6, 7, "locations", true], [6, 7, "region", false]]);
+  assert.deepEqual(folds[0], [0, 1, "locations", true]);
 });

@@ -121,7 +121,14 @@ class Lab:
             "nbformat_minor": 5,
             "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
             "cells": [
-                {"cell_type": "code", "id": f"cell{at}", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
+                {
+                    "cell_type": "code",
+                    "id": f"cell{at}",
+                    "metadata": {},
+                    "outputs": [],
+                    "execution_count": None,
+                    "source": source,
+                }
                 for at, source in enumerate(cells)
             ],
         }
@@ -146,7 +153,9 @@ class Lab:
 
     def command(self, page, name: str, arguments: dict | None = None) -> None:
         """Runs one of JupyterLab's commands and waits for its end."""
-        page.evaluate("([name, args]) => window.jupyterapp.commands.execute(name, args).then(() => {})", [name, arguments or {}])
+        page.evaluate(
+            "([name, args]) => window.jupyterapp.commands.execute(name, args).then(() => {})", [name, arguments or {}]
+        )
 
     def run(self, page, cells: list[str], timeout_s: float = 60):
         """Opens a new notebook with these cells on the page and runs them; the page."""

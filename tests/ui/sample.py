@@ -1,4 +1,4 @@
-"""A source made by hand, for tests of the screen: the attention example, a failure, hostile texts, and very long listings."""
+"""A source made by hand, for tests of the screen: the attention example, a failure, hostile texts, long listings."""
 
 import json
 
@@ -37,7 +37,7 @@ JAXPR = """\
     l:f32[8,128,128] = div j k
     m:f32[8,128,64] = dot_general[dimension_numbers=(([2], [1]), ([0], [0]))] l c
   in (m,) }"""
-# Frames: einsum at 12, sqrt at 13:12, div at 13:8, softmax called at 14:8, max at layers 4:20, exp at 4:8, div at 5, einsum at 15.
+# In order: einsum, sqrt, div, the call of softmax; in layers.py max, exp, sum, div; einsum.
 FRAMES = [
     [0, 0, 12, 9, 12, 43],
     [0, 0, 13, 13, 13, 34],
@@ -78,7 +78,7 @@ HLO_STACKS = [-1] * 8 + [5] + [-1] * 3 + [-1, -1, -1, -2, 0, 5, 8, -1]
 # One of each kind of text that must stay text.
 HOSTILE = [
     "<script>window.pwned = 1; alert(1)</script>",
-    "<img src=x onerror=\"window.pwned = 2; alert(2)\">",
+    '<img src=x onerror="window.pwned = 2; alert(2)">',
     "\"'><b onmouseover=alert(3)>&amp;",
     "\x1b[31mred\x1b[0m\x07",
     "abc\u202edcba\u2066\u200f\u200b",
@@ -131,7 +131,12 @@ def tab(key: str, title: str, kind: str = "listing", **fields) -> Tab:
 
 
 def column(key: str, label: str, align: str = "left") -> dict:
-    return {"key": key, "label": label, "align": align, "help": f"What it is: {label}. Where it comes from: the sample."}
+    return {
+        "key": key,
+        "label": label,
+        "align": align,
+        "help": f"What it is: {label}. Where it comes from: the sample.",
+    }
 
 
 def table(key: str, title: str, columns: list, rows: list, **fields) -> Table:
@@ -183,7 +188,12 @@ def python_tokens(text: str) -> list:
     """Rough tokens of Python, enough for colours: keywords, strings and numbers."""
     import re
 
-    kinds = [("keyword", r"\b(?:def|return)\b"), ("string", r'"[^"]*"'), ("number", r"\b\d+(?:\.\d+)?\b"), ("op", r"(?<=def )\w+")]
+    kinds = [
+        ("keyword", r"\b(?:def|return)\b"),
+        ("string", r'"[^"]*"'),
+        ("number", r"\b\d+(?:\.\d+)?\b"),
+        ("op", r"(?<=def )\w+"),
+    ]
     pattern = re.compile("|".join(f"(?P<{kind}>{regex})" for kind, regex in kinds) + r"|(?P<text>.)")
     lines = []
     for line in text.split("\n"):
@@ -238,7 +248,12 @@ def attention() -> SampleSource:
     cost = table(
         "cost",
         "Cost by Python line",
-        [column("place", "Python line"), column("op", "operation"), column("flops", "FLOPs", "right"), column("share", "share", "right")],
+        [
+            column("place", "Python line"),
+            column("op", "operation"),
+            column("flops", "FLOPs", "right"),
+            column("share", "share", "right"),
+        ],
         [
             ["attention.py:14", "reduce, exp, div", "0.9 M", "2.6 %"],
             ["attention.py:12", "dot_general", "16.8 M", "48.5 %"],
@@ -251,11 +266,20 @@ def attention() -> SampleSource:
     types = table(
         "types",
         "Types",
-        [column(key, key.replace("_", " ")) for key in ("argument", "compiled_for", "called_with", "what_differs", "what_to_do")],
+        [
+            column(key, key.replace("_", " "))
+            for key in ("argument", "compiled_for", "called_with", "what_differs", "what_to_do")
+        ],
         [
             ["q", "f32[8,128,64]", "f32[8,128,64]", "—", ""],
             {
-                "cells": ["k", "f32[8,128,64]", "f64[8,128,64]", "dtype: float32 → float64", "cast with k.astype('float32'), or compile again"],
+                "cells": [
+                    "k",
+                    "f32[8,128,64]",
+                    "f64[8,128,64]",
+                    "dtype: float32 → float64",
+                    "cast with k.astype('float32'), or compile again",
+                ],
                 "tone": "error",
                 "marks": [2, 3],
             },
@@ -264,7 +288,9 @@ def attention() -> SampleSource:
         summary="1 of 3 arguments differs from the compiled signature",
         tone="error",
     )
-    memory = table("memory", "Memory", [column("part", "part"), column("size", "size", "right")], [], empty="XLA gave no figures.")
+    memory = table(
+        "memory", "Memory", [column("part", "part"), column("size", "size", "right")], [], empty="XLA gave no figures."
+    )
     tabs = [
         tab("python", "Python", count="attention.py", lines=13, size_bytes=len(PYTHON)),
         tab("jaxpr", "Jaxpr", count="9 eqns", seconds=0.0041, lines=15, size_bytes=len(JAXPR)),
@@ -281,11 +307,23 @@ def failed() -> SampleSource:
     """A trace that stopped, and what follows it not reached."""
     failure: FailureView = {
         "headline": "Indexing with a boolean mask while tracing, attention.py:13.",
-        "message": "The result would have as many elements as the mask has True, and a compiled program's shapes are fixed before.",
-        "advice": "Keep the shape and blank out the rest: `jnp.where(mask, x, 0)`, or give a size: `x[jnp.nonzero(mask, size=4)]`.",
+        "message": "The result would have as many elements as the mask has True, and shapes are fixed before that.",
+        "advice": "Keep the shape and blank out the rest: `jnp.where(mask, x, 0)`, or give a size.",
         "places": [
-            {"file": "attention.py", "line": 13, "column": 9, "function": "attention", "text": "s = s / jnp.sqrt(q.shape[-1])"},
-            {"file": "jax/numpy/indexing.py", "line": 610, "column": 1, "function": "_index", "text": "raise errors.NonConcrete…"},
+            {
+                "file": "attention.py",
+                "line": 13,
+                "column": 9,
+                "function": "attention",
+                "text": "s = s / jnp.sqrt(q.shape[-1])",
+            },
+            {
+                "file": "jax/numpy/indexing.py",
+                "line": 610,
+                "column": 1,
+                "function": "_index",
+                "text": "raise errors.NonConcrete…",
+            },
         ],
         "traceback": "Traceback (most recent call last):\n  …\nNonConcreteBooleanIndexError: …",
     }
@@ -365,7 +403,9 @@ def hostile() -> SampleSource:
 
 def long(line_count: int = 25_000, long_line: int = 48_000) -> SampleSource:
     """A listing of many lines, one of them very long."""
-    lines = [f"  %add.{number} = f32[8,128]{{1,0}} add(%add.{number - 1}, %c.{number % 97})" for number in range(line_count)]
+    lines = [
+        f"  %add.{number} = f32[8,128]{{1,0}} add(%add.{number - 1}, %c.{number % 97})" for number in range(line_count)
+    ]
     lines[10] = "  %tuple = (" + ", ".join(f"f32[{number}]" for number in range(long_line // 10)) + ") tuple()"
     text = "\n".join(lines)
     index = listing_index(

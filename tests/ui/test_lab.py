@@ -44,7 +44,9 @@ def test_hovering_sends_nothing_to_the_kernel(lab, show):
     page = show("attention()")
     row(page, "right", 17).wait_for()
     page.wait_for_timeout(500)
-    lab.evaluate(page, "messages = []; widget.on_msg(lambda *message: messages.append(message)); old = dict(widget.selection)")
+    lab.evaluate(
+        page, "messages = []; widget.on_msg(lambda *message: messages.append(message)); old = dict(widget.selection)"
+    )
     for line in (3, 4, 5, 6):
         row(page, "left", line).hover()
     page.wait_for_timeout(500)
@@ -64,7 +66,9 @@ def test_stages_appear_as_they_finish(lab, show):
 def test_embedded_listings_need_no_kernel(lab, show):
     page = show("attention()", "widget.refresh(embed=True)")
     page.wait_for_timeout(300)
-    lab.evaluate(page, "def refuse(key): raise RuntimeError('asked')\nsource.listing = refuse; widget._transfers.forget()")
+    lab.evaluate(
+        page, "def refuse(key): raise RuntimeError('asked')\nsource.listing = refuse; widget._transfers.forget()"
+    )
     page.get_by_role("tab", name="Jaxpr").click()
     row(page, "right", 1).wait_for()
     assert "dot_general" in row(page, "right", 1).inner_text()
@@ -87,14 +91,12 @@ widget.refresh(embed=True)
     page.get_by_role("tab", name="Compiled HLO").click()
     scroller = page.locator(".pane.right .scroller")
     row(page, "right", 16).wait_for()
-    page.wait_for_function(
-        "() => document.querySelector('.jaxscope').shadowRoot.querySelector('.right .scroller').ariaRowCount === '60000'"
-        " || document.querySelector('.jaxscope').shadowRoot.querySelector('.right .scroller').getAttribute('aria-rowcount') === '60000'",
-        timeout=60_000,
-    )
+    page.locator('.pane.right .scroller[aria-rowcount="60000"]').wait_for(timeout=60_000)
     scroller.evaluate("s => { s.scrollTop = s.scrollHeight }")
     row(page, "right", 59_999).wait_for()
-    parts = lab.evaluate(page, "print(len([m for m in seen if m.get('type') == 'next']), 'hlo' in widget.listings)").split()
+    parts = lab.evaluate(
+        page, "print(len([m for m in seen if m.get('type') == 'next']), 'hlo' in widget.listings)"
+    ).split()
     assert int(parts[0]) > 12 and parts[1] == "False"
     assert "data rate" not in page.locator("body").inner_text()
 
@@ -131,7 +133,9 @@ def test_theme_of_the_lab_is_followed(lab, show):
     page.screenshot(path=SCREENSHOTS / "lab-light.png")
     lab.command(page, "apputils:change-theme", {"theme": "JupyterLab Dark"})
     try:
-        page.wait_for_function("() => document.querySelector('.jaxscope').shadowRoot.querySelector('.app').dataset.theme === 'dark'")
+        page.wait_for_function(
+            "() => document.querySelector('.jaxscope').shadowRoot.querySelector('.app').dataset.theme === 'dark'"
+        )
         page.wait_for_timeout(300)
         page.screenshot(path=SCREENSHOTS / "lab-dark.png")
     finally:
@@ -141,7 +145,9 @@ def test_theme_of_the_lab_is_followed(lab, show):
 def test_styles_do_not_leak(lab, show):
     page = show("attention()")
     assert page.evaluate("() => getComputedStyle(document.body).getPropertyValue('--link')") == ""
-    assert page.evaluate("() => [...document.querySelectorAll('style')].every((style) => !style.textContent.includes('--link-bar'))")
+    assert page.evaluate(
+        "() => [...document.querySelectorAll('style')].every((style) => !style.textContent.includes('--link-bar'))"
+    )
 
 
 def test_two_views_of_one_widget(lab, show):

@@ -1,0 +1,152 @@
+"""HTML: nothing from a program becomes markup, the page makes no request, and what is left out says so."""
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+
+import pytest
+
+from jaxscope._render import html
+from jaxscope.errors import UnavailableError
+from tests.ui import sample
+
+FALLBACK_TAGS = {
+    *("div", "p", "strong", "small", "code", "pre", "ul", "li", "br", "details", "summary"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+PAGE_TAGS = FALLBACK_TAGS | {"html", "head", "body", "meta", "title", "style", "script", "noscript", "link"}
+
+
+class Elements(HTMLParser):
+    """Every element of a document with its attributes, and the text of each script and of all the rest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict]] = []
+        self.scripts: list[str] = []
+        self.text = ""
+        self._inside = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self._inside = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self._inside = ""
+
+    def handle_data(self, data):
+        if self._inside == "script":
+            self.scripts[-1] += data
+        else:
+            self.text += data
+
+    def named(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture
+def small_bundle(monkeypatch, tmp_path):
+    """A bundle that ends a script element if it is put into the page as it is."""
+    path = tmp_path / "widget.js"
+    path.write_text('console.log("</script><!-- é");', encoding="utf-8")
+    monkeypatch.setattr(html, "BUNDLE", path)
+
+
+@pytest.mark.parametrize("source", [sample.attention(), sample.failed(), sample.running(), sample.hostile()])
+def test_fallback_has_only_elements_of_its_own(source):
+    found = Elements(html.render_fallback(source.view))
+    assert {tag for tag, _ in found.elements} <= FALLBACK_TAGS
+    assert {name for _, attributes in found.elements for name in attributes} <= {"align", "title"}
+
+
+def test_hostile_texts_are_in_the_fallback_as_text():
+    found = Elements(html.render_fallback(sample.hostile().view))
+    for text in sample.HOSTILE:
+        assert html.visible(text) in found.text
+    assert not set(found.text) & set("\x1b\x07\u202e\u2066\u200f\u200b")
+
+
+def test_fallback_says_what_the_screen_says():
+    text = Elements(html.render_fallback(sample.attention().view, "Run it again for the live view.")).text
+    for said in (
+        "TPU v5e",
+        "9 eqns",
+        "4.1 ms",
+        "The sample has no StableHLO.",
+        "✕ dtype: float32 → float64",
+        "XLA gave no figures.",
+    ):
+        assert said in text
+    assert "Run it again for the live view." in text
+    failed = html.render_fallback(sample.failed().view)
+    assert "<code>jnp.where(mask, x, 0)</code>" in failed
+    assert "attention.py:13" in failed and "NonConcreteBooleanIndexError" in failed
+
+
+@pytest.mark.parametrize("first, last", html.INVISIBLE)
+def test_both_ends_of_every_invisible_range_are_shown_by_number(first, last):
+    for code in (first, last):
+        assert html.visible(f"a{chr(code)}b") == f"a⟨U+{code:04X}⟩b"
+
+
+def test_escape_covers_quotes_and_leaves_letters_alone():
+    assert html.escape("""<a b="c" d='e'>&""") == "&lt;a b=&quot;c&quot; d=&#x27;e&#x27;&gt;&amp;"
+    assert html.escape("é 𝛼 日本 ❤️\t\n") == "é 𝛼 日本 ❤️\t\n"
+
+
+@pytest.mark.usefixtures("small_bundle")
+def test_page_allows_its_own_program_and_nothing_else():
+    page = html.render_page(sample.hostile())
+    found = Elements(page)
+    assert {tag for tag, _ in found.elements} <= PAGE_TAGS
+    (policy,) = [meta["content"] for meta in found.named("meta") if meta.get("http-equiv")]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy and "http" not in policy and "*" not in policy
+    programs = [text for text, script in zip(found.scripts, found.named("script")) if script["type"] == "module"]
+    assert programs == ['console.log("<\\/script><\\!-- é");']
+    digest = base64.b64encode(hashlib.sha256(programs[0].encode()).digest()).decode()
+    assert f"'sha256-{digest}'" in policy
+    assert {script["type"] for script in found.named("script")} == {"module", "application/octet-stream;base64"}
+    assert not re.search(r'(?:src|href)="(?!data:,")', page)
+
+
+@pytest.mark.usefixtures("small_bundle")
+def test_page_holds_the_listings_exactly():
+    source = sample.attention()
+    found = Elements(html.render_page(source))
+    payloads = {script.get("id"): text for text, script in zip(found.scripts, found.named("script"))}
+
+    def payload(name):
+        return zlib.decompress(base64.b64decode(payloads[name])).decode()
+
+    head = json.loads(payload("jaxscope-view"))
+    assert head == {"view": source.view, "left_out": {"stablehlo": "'stablehlo'"}}
+    for key, (index, text) in source.listings.items():
+        number = [tab["key"] for tab in source.view["tabs"]].index(key)
+        assert payload(f"jaxscope-{number}-text") == text
+        assert json.loads(payload(f"jaxscope-{number}-index")) == index
+
+
+@pytest.mark.usefixtures("small_bundle")
+def test_listings_over_the_limit_are_left_out_with_the_reason():
+    found = Elements(html.render_page(sample.attention(), cap_bytes=1500))
+    ids = [script.get("id") for script in found.named("script")]
+    assert "jaxscope-3-text" not in ids
+    head = json.loads(zlib.decompress(base64.b64decode(found.scripts[ids.index("jaxscope-view")])))
+    assert "1,500" in head["left_out"]["hlo"] and "Export again with a larger limit" in head["left_out"]["hlo"]
+
+
+def test_missing_bundle_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setattr(html, "BUNDLE", tmp_path / "absent.js")
+    with pytest.raises(UnavailableError, match=r"Preparing the interactive view\. .*no browser bundle.*npm run build"):
+        html.render_page(sample.attention())
+    (tmp_path / "absent.js").write_text("")
+    with pytest.raises(UnavailableError, match="missing or empty"):
+        html.bundle()

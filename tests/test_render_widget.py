@@ -1,0 +1,176 @@
+"""The widget's side of the wire: what is embedded, how parts are answered, and what a bad request or listing gives."""
+
+import json
+import subprocess
+import sys
+import zlib
+
+import pytest
+
+from jaxscope._render import html, widget
+from jaxscope._render.widget import PART_BYTES, Transfers, split
+from jaxscope.errors import UnavailableError
+from tests.ui import sample
+
+
+@pytest.fixture
+def bundle(monkeypatch, tmp_path):
+    """A stand-in for the browser's program, so that these tests need no node."""
+    path = tmp_path / "widget.js"
+    path.write_text("export default {}")
+    monkeypatch.setattr(html, "BUNDLE", path)
+    monkeypatch.setattr(widget, "BUNDLE", path)
+    widget.widget_class.cache_clear()
+    yield
+    widget.widget_class.cache_clear()
+
+
+@pytest.fixture
+def make_widget(bundle):
+    return lambda source: widget.InspectionWidget(source)
+
+
+def fetch(transfers, key):
+    """Pulls a listing as the browser does; its (index, text)."""
+    message, buffers = transfers.answer({"type": "listing", "key": key})
+    whole = {"index": b"", "text": b""}
+    for name in whole:
+        for part in range(10_000):
+            assert (message["type"], message["key"], message["name"], message["part"]) == ("part", key, name, part)
+            assert len(buffers) == 1 and len(buffers[0]) <= PART_BYTES
+            whole[name] += buffers[0]
+            if part + 1 == message["parts"]:
+                break
+            message, buffers = transfers.answer({"type": "next", "key": key, "name": name, "part": part + 1})
+        if name == "index":
+            message, buffers = transfers.answer({"type": "next", "key": key, "name": "text", "part": 0})
+    return json.loads(zlib.decompress(whole["index"])), zlib.decompress(whole["text"]).decode()
+
+
+@pytest.mark.parametrize("size, parts", [(0, 1), (1, 1), (PART_BYTES, 1), (PART_BYTES + 1, 2), (3 * PART_BYTES, 3)])
+def test_split(size, parts):
+    data = bytes(size)
+    assert len(split(data)) == parts and b"".join(split(data)) == data
+
+
+def test_a_listing_arrives_whole():
+    source = sample.attention()
+    assert fetch(Transfers(source), "hlo") == source.listings["hlo"]
+
+
+def test_a_large_listing_arrives_in_many_parts():
+    source = sample.attention()
+    text = "".join(f"{number * 2654435761 % 2**32:08x}" for number in range(400_000))
+    source.listings["hlo"] = (source.listings["hlo"][0], text)
+    seen = Transfers(source)
+    assert fetch(seen, "hlo")[1] == text
+    assert seen.answer({"type": "next", "key": "hlo", "name": "text", "part": 3})[0]["parts"] > 3
+
+
+def test_listing_that_cannot_be_made_is_answered_with_the_reason():
+    answer = Transfers(sample.hostile()).answer({"type": "listing", "key": sample.HOSTILE[2]})
+    assert answer == ({"type": "failed", "key": sample.HOSTILE[2], "reason": " ".join(sample.HOSTILE)}, [])
+
+
+@pytest.mark.parametrize("part", [-1, 1, 10**9])
+def test_part_that_is_not_there_is_answered_with_the_reason(part):
+    message, buffers = Transfers(sample.attention()).answer(
+        {"type": "next", "key": "hlo", "name": "text", "part": part}
+    )
+    assert message["type"] == "failed" and "changed while it was being sent" in message["reason"] and buffers == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        None,
+        "listing",
+        {},
+        {"type": "listing"},
+        {"type": "listing", "key": 3},
+        {"type": "next", "key": "hlo", "name": "view", "part": 0},
+    ],
+)
+def test_messages_of_others_are_left_alone(message):
+    assert Transfers(sample.attention()).answer(message) is None
+
+
+def test_late_request_after_a_change_gives_the_new_listing():
+    source = sample.attention()
+    transfers = Transfers(source)
+    fetch(transfers, "hlo")
+    source.listings["hlo"] = (source.listings["hlo"][0], "new")
+    transfers.forget()
+    message, (data,) = transfers.answer({"type": "next", "key": "hlo", "name": "text", "part": 0})
+    assert message["parts"] == 1 and zlib.decompress(data) == b"new"
+
+
+def test_refresh_embeds_what_is_small_enough(make_widget, monkeypatch):
+    source = sample.attention()
+    shown = make_widget(source)
+    assert shown.view == source.view and shown.listings == {}
+    limit = sum(map(len, widget.deflate_listing(source, "python").values()))
+    monkeypatch.setattr(widget, "EMBED_LISTING_BYTES", limit)
+    shown.refresh()
+    assert "python" in shown.listings and "hlo" not in shown.listings
+    assert zlib.decompress(shown.listings["python"]["text"]).decode() == sample.PYTHON
+
+
+def test_refresh_without_embedding_sends_only_the_view(make_widget):
+    source = sample.attention()
+    shown = make_widget(source)
+    shown.refresh()
+    before = shown.listings
+    source.listings["python"] = (source.listings["python"][0], "changed")
+    source.view["title"] = "changed in place"
+    shown.refresh(embed=False)
+    assert shown.listings is before
+    assert shown.view["title"] == "changed in place"
+
+
+def test_a_change_in_place_reaches_the_browser(make_widget):
+    source = sample.running()
+    shown = make_widget(source)
+    changes = []
+    shown.observe(lambda change: changes.append(change["new"]["tabs"][3]["status"]), "view")
+    source.view["tabs"][3]["status"] = "done"
+    shown.refresh(embed=False)
+    assert changes == ["done"]
+
+
+def test_embedding_keeps_below_the_servers_rate(make_widget, monkeypatch):
+    slept = []
+    monkeypatch.setattr(widget.time, "sleep", slept.append)
+    monkeypatch.setattr(widget, "RATE_BYTES", 2000)
+    source = sample.attention()
+    shown = make_widget(source)
+    for turn in range(3):
+        source.listings["hlo"] = (source.listings["hlo"][0], f"{turn}")
+        shown.refresh()
+    assert slept and all(0 < seconds <= widget.RATE_WINDOW_S for seconds in slept)
+
+
+def test_requests_are_answered_over_the_comm(make_widget, monkeypatch):
+    shown = make_widget(sample.attention())
+    sent = []
+    monkeypatch.setattr(shown, "send", lambda content, buffers=None: sent.append((content, buffers)))
+    shown._handle_custom_msg({"type": "listing", "key": "python"}, [])
+    shown._handle_custom_msg({"type": "somebody else's"}, [])
+    assert [content["type"] for content, _ in sent] == ["part"]
+
+
+def test_no_bundle_is_an_error_that_can_be_caught(monkeypatch, tmp_path):
+    monkeypatch.setattr(html, "BUNDLE", tmp_path / "absent.js")
+    widget.widget_class.cache_clear()
+    with pytest.raises(UnavailableError, match="no browser bundle"):
+        from jaxscope._render.widget import InspectionWidget  # noqa: F401
+    widget.widget_class.cache_clear()
+
+
+def test_importing_the_module_does_not_import_anywidget():
+    code = (
+        "import sys, jaxscope._render.widget; "
+        "print({name.split('.')[0] for name in sys.modules} & {'anywidget', 'ipywidgets'})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
