@@ -167,7 +167,7 @@ def is_attached(sharding: Any) -> bool:
     from jax._src import xla_bridge
 
     clients = list(xla_bridge.backends().values())
-    return all(any(device.client is client for client in clients) for device in sharding.device_set)
+    return all(any(getattr(device, "client", None) is client for client in clients) for device in sharding.device_set)
 
 
 def input_types(traced: Any, lowered: Any, compiled: Any) -> InputTypes | None:
@@ -229,14 +229,11 @@ def output_types(traced: Any, lowered: Any, compiled: Any) -> OutputTypes | None
     )
 
 
-def captured_constants(traced: Any, lowered: Any) -> list[Any] | None:
-    """The arrays that the program took from outside its arguments; None when neither stage says.
+def captured_constants(traced: Any) -> list[Any]:
+    """The arrays that a traced function took from outside its arguments.
 
     With `jax_use_simplified_jaxpr_constants` they are literals inside equations, else `ClosedJaxpr.consts`.
     """
-    if traced is None:
-        constants = getattr(getattr(lowered, "_lowering", None), "const_args", None)
-        return list(constants) if constants else None
     found = {id(constant): constant for constant in traced.jaxpr.consts}
     if getattr(jax.config, "jax_use_simplified_jaxpr_constants", False):
         for literal in _array_literals(traced.jaxpr):

@@ -113,7 +113,7 @@ def python_listing(
         if not lines:
             continue
         if len(wanted) > 1:
-            shown.append(SourceLine(file, 0, f"# {names[file]}"))
+            shown.append(SourceLine(file, 0, names[file]))
         last = 0
         for first, end in _statements(lines, numbers):
             if first > last + 1 and (last or first > 1):

@@ -187,7 +187,9 @@ def test_every_call_is_judged_as_jax_judges_it(number):
 @pytest.mark.parametrize(
     "number",
     [
-        pytest.param(number, marks=pytest.mark.xfail(reason=LATER[number][1], strict=True)) if number in LATER else number
+        pytest.param(number, marks=pytest.mark.xfail(reason=LATER[number][1], strict=True))
+        if number in LATER
+        else number
         for number in FILES
     ],
 )

@@ -169,8 +169,11 @@ def test_entry_and_parameters():
     assert {block.kind for block in listing.blocks} == {"entry", "computation"}
     assert all(block.isolated for block in listing.blocks)
     for block in listing.blocks:
-        assert all(f"({name.lstrip('%')}:" in listing.lines[block.line] or f", {name.lstrip('%')}:" in listing.lines[
-            block.line] for name in block.arguments)
+        assert all(
+            f"({name.lstrip('%')}:" in listing.lines[block.line]
+            or f", {name.lstrip('%')}:" in listing.lines[block.line]
+            for name in block.arguments
+        )
 
 
 def test_called_computations():
@@ -237,7 +240,8 @@ def test_forms_of_instructions(line):
 
 
 @pytest.mark.parametrize(
-    ("frame_id", "depth"), [(0, 0), (1, 1), (2, 0), (3, 0), (4, 0), (5, 0), (6, 1), (7, 0), (8, 2), (99999999999999999999, 0)]
+    ("frame_id", "depth"),
+    [(0, 0), (1, 1), (2, 0), (3, 0), (4, 0), (5, 0), (6, 1), (7, 0), (8, 2), (99999999999999999999, 0)],
 )
 def test_broken_tables_yield_no_stack(frame_id, depth):
     """2 and 3 are each other's parents, 4 has no location, 5 is its own parent, 7 is not there; 6 has
@@ -264,7 +268,7 @@ def test_source_line_metadata():
 
 def test_literals_over_several_lines():
     text = (
-        "e {\n  %c = f32[2,2]{1,0} constant({\n    { 1, 2 },\n    { 3, 4 }\n  }), metadata={op_name=\"n\"}\n"
+        'e {\n  %c = f32[2,2]{1,0} constant({\n    { 1, 2 },\n    { 3, 4 }\n  }), metadata={op_name="n"}\n'
         "  %d = f32[] constant({\n    { 1,\n  ROOT %n = f32[2,2]{1,0} negate(%c)\n}\n"
     )
     listing = hlo.parse(text)
@@ -278,7 +282,12 @@ def test_literals_over_several_lines():
 def test_tables_are_closed_folds():
     listing = hlo.parse(HEAD + "e {\n  a = f32[] parameter(0)\n}\n")
     closed = [fold for fold in listing.folds if fold.closed]
-    assert [listing.lines[fold.line] for fold in closed] == ["FileNames", "FunctionNames", "FileLocations", "StackFrames"]
+    assert [listing.lines[fold.line] for fold in closed] == [
+        "FileNames",
+        "FunctionNames",
+        "FileLocations",
+        "StackFrames",
+    ]
     assert all(listing.lines[fold.end_line + 1] == "" for fold in closed)
 
 

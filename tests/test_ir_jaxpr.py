@@ -148,7 +148,9 @@ def test_transformer(monkeypatch):
     listing = check(stages.traced.jaxpr, monkeypatch)
     assert len(listing.ops) > 300
     assert not PRINTS_ONCE or len(listing.ops) == count_distinct(stages.traced.jaxpr, {})
-    in_step = [op for op in listing.ops if any(f.file.endswith("transformer.py") for f in listing.stacks.walk(op.stack))]
+    in_step = [
+        op for op in listing.ops if any(f.file.endswith("transformer.py") for f in listing.stacks.walk(op.stack))
+    ]
     # The rest is inside jitted functions of JAX's own, whose equations have no frame of the user's.
     assert len(in_step) > 0.8 * len(listing.ops)
 
@@ -181,9 +183,7 @@ def test_blocks_are_the_jaxprs():
 def test_positions_are_those_of_the_source():
     """Python's own parser knows where `jnp.cos(` stands; columns count from 1 here and from 0 there."""
     source = Path(programs.__file__).read_text()
-    function = next(
-        node for node in ast.parse(source).body if getattr(node, "name", "") == "spread_over_lines"
-    )
+    function = next(node for node in ast.parse(source).body if getattr(node, "name", "") == "spread_over_lines")
     calls = {
         ast.unparse(node.func): (node.lineno, node.col_offset + 1)
         for node in ast.walk(function)
@@ -268,7 +268,9 @@ def test_columns_of_the_source_map_count_bytes():
         ("a:f32[] = jit[name=we ] ird [x] b, c f=1] b", "jit", ("a",), ("b",), "f32[]"),
     ],
 )
-@pytest.mark.parametrize("layout", ["{{ lambda ; b:f32[]. let {} in (a,) }}", "{{ lambda ; b:f32[]. let\n    {}\n  in (a,) }}"])
+@pytest.mark.parametrize(
+    "layout", ["{{ lambda ; b:f32[]. let {} in (a,) }}", "{{ lambda ; b:f32[]. let\n    {}\n  in (a,) }}"]
+)
 def test_forms_of_equations(line, name, results, operands, type_, layout):
     listing = jaxpr.parse(layout.format(line))
     assert [(op.name, op.results, op.operands, op.type) for op in listing.ops] == [(name, results, operands, type_)]
@@ -302,7 +304,24 @@ def test_recorded(path):
 
 
 PIECES = st.sampled_from(
-    ["{ lambda ", "; ", ". let", "\n", "\n    ", "a:f32[] = ", "in (", ") }", "scan[", "]", " in\n", "let f = ", "x=", " a", "<- ", "é"]
+    [
+        "{ lambda ",
+        "; ",
+        ". let",
+        "\n",
+        "\n    ",
+        "a:f32[] = ",
+        "in (",
+        ") }",
+        "scan[",
+        "]",
+        " in\n",
+        "let f = ",
+        "x=",
+        " a",
+        "<- ",
+        "é",
+    ]
 )
 
 

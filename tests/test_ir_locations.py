@@ -104,9 +104,7 @@ def read_definitions(stacks):
 def test_mlir(location):
     stacks = StackTableBuilder()
     path, node = read_definitions(stacks).resolve(location)
-    frames = [
-        (f.function, f.file, f.line, f.column, f.end_line, f.end_column) for f in stacks.build().walk(node)
-    ]
+    frames = [(f.function, f.file, f.line, f.column, f.end_line, f.end_column) for f in stacks.build().walk(node)]
     # "x" around nothing but itself is a name and nothing else.
     expected_path, expected = EXAMPLES[location]
     assert (path or "", frames) == ("x" if location == "#loc10" else expected_path, expected)
@@ -181,7 +179,7 @@ def test_strings_survive(text):
 @pytest.mark.parametrize(
     ("quoted", "text"),
     [
-        (r'"it\'s \"x\" \\n \n\t"', "it's \"x\" \\n \n\t"),
+        (r'"it\'s \"x\" \\n \n\t"', 'it\'s "x" \\n \n\t'),
         (r'"\303\251 é"', "é é"),
         (r'"\377"', "�"),
         (r'"\400"', "\0"),
@@ -259,11 +257,14 @@ def test_transformer_links():
     stages = programs.transformer_stages()
     if stages is None:
         pytest.skip(ABSENT)
-    traced, lowered, compiled = (
-        {next(listing.stacks.walk(op.stack)).position for op in listing.ops if op.stack != NO_STACK}
-        for listing in read_all(stages)
-    )
-    assert len(traced) > 30
+
+    def positions(listing):
+        # Constants and `return` have the place where `.lower()` was called, in this repository.
+        frames = (next(listing.stacks.walk(op.stack)) for op in listing.ops if op.stack != NO_STACK)
+        return {frame.position for frame in frames if frame.file.endswith("transformer.py")}
+
+    traced, lowered, compiled = (positions(listing) for listing in read_all(stages))
+    assert len(traced) > 20
     assert lowered <= traced
     assert compiled <= lowered
     assert len(compiled) > 0.8 * len(traced)

@@ -246,7 +246,13 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("case", LAYOUTS)
-@pytest.mark.parametrize("around", ["func.func @f(%a: i32, %b : i32) {{\n  {}\n}}", "module {{\n func.func @f(%a: i32,\n  %b: i32) attributes {{x}} {{\n {}\n }}\n}}"])
+@pytest.mark.parametrize(
+    "around",
+    [
+        "func.func @f(%a: i32, %b : i32) {{\n  {}\n}}",
+        "module {{\n func.func @f(%a: i32,\n  %b: i32) attributes {{x}} {{\n {}\n }}\n}}",
+    ],
+)
 def test_layouts_written_by_hand(case, around):
     source, expected = LAYOUTS[case]
     text = around.format(source)

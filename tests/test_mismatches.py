@@ -276,11 +276,28 @@ def test_the_64_bit_mode_of_the_call_counts():
         assert row.advice == "x.astype('float32')"
         assert really_raises(narrow_compiled, (np.ones(3),), {})
         assert not really_raises(narrow_compiled, (np.ones(3).astype("float32"),), {})
+        (row,) = check_call(wide, (np.ones(3, np.float32),)).rows
+        assert (row.verdict, row.advice) == ("raises", "x.astype('float64')")
+        assert "64-bit" not in row.note
     (row,) = check_call(wide, (np.ones(3),)).rows
     assert (row.compiled, row.called, row.verdict) == ("f64[3]", "f64[3]", "raises")
     assert "64-bit mode on; it is off now" in row.note
     assert really_raises(wide_compiled, (np.ones(3),), {})
     assert found(narrow, np.ones(3)) == [("x", ("dtype",), "accepted")]
+
+
+def test_deep_nesting():
+    def nest(leaf, depth):
+        for _ in range(depth):
+            leaf = [leaf]
+        return leaf
+
+    depth = sys.getrecursionlimit() * 3 // 4
+    signature, compiled = compile_for(lambda tree: 0, nest(F3, depth), jit={"keep_unused": True})
+    for call in (nest(O3, depth), nest(O2, depth), nest((O3,), depth - 1), nest(O3, depth + 1)):
+        mismatches = check_call(signature, (call,))
+        assert mismatches.raises == really_raises(compiled, (call,), {})
+        assert any("nested too deeply" in note for note in mismatches.notes)
 
 
 def test_calls_that_cannot_be_flattened():

@@ -1,9 +1,11 @@
 """The signature agrees with JAX's printers, with the arguments of StableHLO's main, and with XLA's own bytes."""
 
 import collections
+import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +20,7 @@ from jaxscope._analysis.types import MAXIMUM_VALUE_LENGTH, describe_sharding
 from jaxscope._analysis.unavailable import Unavailable
 from tests.programs import PROGRAMS
 
+REPOSITORY = Path(__file__).parents[1]
 F3 = jax.ShapeDtypeStruct((3,), jnp.float32)
 State = collections.namedtuple("State", "params opt step extra")
 
@@ -296,6 +299,54 @@ def test_literal_constants_are_found_under_simplified_constants():
     finally:
         jax.config.update(name, False)
     assert signature.constants == CapturedConstants(1, 20)
+
+
+HOISTED = """
+import os
+os.environ["JAX_USE_SIMPLIFIED_JAXPR_CONSTANTS"] = "1"
+import json
+import jax, jax.numpy as jnp, numpy as np
+from jaxscope._analysis.mismatches import check_call
+from jaxscope._analysis.signature import signature_of
+
+small, large = np.ones(5, np.float32), jnp.ones((1000, 1000))
+types = (jax.ShapeDtypeStruct((size,), jnp.float32) for size in (3, 5, 5))
+traced = jax.jit(lambda unused, y, x: (x + large[0, :5], y * small), donate_argnums=2).trace(*types)
+try:
+    lowered = traced.lower()
+except TypeError:
+    print(json.dumps("JAX cannot lower it"))
+    raise SystemExit
+compiled = lowered.compile()
+stages = (traced, lowered, compiled), (None, lowered, compiled), (None, None, compiled)
+signatures = [signature_of(*some) for some in stages]
+call = tuple(np.ones(size, np.float32) for size in (3, 5, 5))
+compiled(*call)
+print(json.dumps({
+    "hoisted": len(lowered._lowering.const_args),
+    "leaves": [[(a.path, a.dropped, a.donated) for a in signature.arguments] for signature in signatures],
+    "aliased": signatures[0].arguments[2].aliased,
+    "shardings": [str(a.sharding) for a in signatures[2].arguments],
+    "constants": [signatures[0].constants.count, signatures[0].constants.size_bytes],
+    "rows": len(check_call(signatures[0], call).rows),
+}))
+"""
+
+
+def test_constants_that_become_arguments_of_main_are_not_the_users():
+    environment = {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(REPOSITORY), "PATH": ""}
+    result = subprocess.run(
+        [sys.executable, "-c", HOISTED], capture_output=True, text=True, timeout=120, env=environment, check=True
+    )
+    facts = json.loads(result.stdout.splitlines()[-1])
+    if facts == "JAX cannot lower it":
+        pytest.skip("JAX 0.8 fails on hoisted constants")
+    assert facts["hoisted"] == 1
+    assert facts["leaves"] == [[["unused", True, False], ["y", False, False], ["x", False, True]]] * 3
+    assert facts["aliased"] == "result[0]"
+    assert facts["shardings"][1:] == ["cpu:0", "cpu:0"] and "does not read" in facts["shardings"][0]
+    assert facts["constants"] == [2, 4_000_020]
+    assert facts["rows"] == 0
 
 
 def test_the_frame_holds_missing_values_with_their_reasons():

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import jax
-import numpy as np
 
 from jaxscope import _jax, _jax_types
 from jaxscope._analysis import structure
@@ -20,7 +19,7 @@ from jaxscope._analysis.advice import type_advice, x64_note
 from jaxscope._analysis.pytrees import Side, describe, same
 from jaxscope._analysis.signature import Signature, argument_path
 from jaxscope._analysis.structure import Verdict
-from jaxscope._analysis.types import describe_sharding, shorten
+from jaxscope._analysis.types import describe_sharding, describe_value, own_type, shorten
 
 if TYPE_CHECKING:
     import pandas
@@ -180,7 +179,7 @@ class _Comparison:
         self._placement_compared = True
 
     def run(self) -> Mismatches:
-        walk = structure.compare(self.compiled, self.called, self.paths, self.static, self._leaves_agree, self._value)
+        walk = self._walk()
         found = [(entry.order, _structural(entry)) for entry in walk.differences]
         touched = set(walk.touched)
         for compiled_index, called_index, path in walk.pairs:
@@ -198,6 +197,17 @@ class _Comparison:
             extra_count=walk.extra,
             notes=tuple(self.notes),
         )
+
+    def _walk(self) -> structure.Walk:
+        try:
+            return structure.compare(
+                self.compiled, self.called, self.paths, self.static, self._leaves_agree, self._value
+            )
+        except RecursionError:
+            self.notes.append("The arguments are nested too deeply to say where their structures differ.")
+            agree = same(self.tree, self.types.tree)
+            pairs = [(index, index, path) for index, path in enumerate(self.paths)] if agree else []
+            return structure.Walk(pairs=pairs)
 
     def _whole_call(self, rows: Sequence[Mismatch]) -> list[Mismatch]:
         """Rows that are about no single argument."""
@@ -227,7 +237,7 @@ class _Comparison:
                 )
             )
         if not any(row.verdict == "raises" for row in (*rows, *found)) and not same(self.tree, self.types.tree):
-            # Never reached by structures that node_data describes; a registry of the future may know others.
+            # The walk gave up, or a registry of the future knows structures that node_data does not describe.
             found.append(
                 Mismatch(
                     path="the arguments",
@@ -246,9 +256,9 @@ class _Comparison:
     def _called_type(self, index: int) -> str:
         value = self.leaves[index]
         try:
-            return _own_type(value, _jax_types.abstract_type(value))
+            return own_type(value, _jax_types.abstract_type(value))
         except Exception:
-            return _describe_value(value)
+            return describe_value(value)
 
     def _value(self, index: int) -> str:
         """A leaf of the call as text, to recognise a static argument by; arrays are not read."""
@@ -280,13 +290,13 @@ class _Comparison:
             return Mismatch(
                 path,
                 compiled,
-                _describe_value(value),
+                describe_value(value),
                 ("not an array",),
                 "raises",
                 shorten(str(error)),
                 f"pass {compiled}, for instance jnp.asarray of a number or a NumPy array",
             )
-        called = _own_type(value, given)
+        called = own_type(value, given)
         differs: list[Difference] = []
         if not _same_shape(aval.shape, given.shape):
             differs.append("shape")
@@ -383,19 +393,3 @@ def _same_shape(compiled: Sequence[Any], given: Sequence[Any]) -> bool:
     return all(
         _jax.is_symbolic((wanted,)) or wanted == brought for wanted, brought in zip(compiled, given, strict=True)
     )
-
-
-def _own_type(value: Any, given: Any) -> str:
-    """The type of what was passed, before JAX narrows it: a NumPy ``f64[3]`` stays one."""
-    own_dtype = getattr(value, "dtype", None)
-    if isinstance(own_dtype, np.dtype) and own_dtype != given.dtype:
-        return _jax_types.short_array_type(given.shape, own_dtype)
-    return _jax_types.short_type(given)
-
-
-def _describe_value(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"numpy array of {shorten(str(value.dtype))}"
-    if isinstance(value, int):
-        return f"int of {value.bit_length()} bits"
-    return f"value of type {shorten(type(value).__name__)}"

@@ -123,7 +123,7 @@ def signature_of(
         arguments=tuple(_argument(types, index, aliased) for index in range(len(types.avals))),
         static=static,
         outputs=outputs,
-        constants=_constants(traced, lowered),
+        constants=_constants(traced),
         notes=(*_hidden_inputs(types, traced, lowered), *output_notes),
         types=types,
     )
@@ -299,10 +299,10 @@ def _outputs(traced: Any, lowered: Any, compiled: Any) -> tuple[tuple[Leaf, ...]
     return tuple(leaves), ()
 
 
-def _constants(traced: Any, lowered: Any) -> CapturedConstants | Unavailable:
-    constants = _jax_types.captured_constants(traced, lowered)
-    if constants is None:
+def _constants(traced: Any) -> CapturedConstants | Unavailable:
+    if traced is None:
         return Unavailable("The function was not traced here, so its constants are only in the program's text.")
+    constants = _jax_types.captured_constants(traced)
     sizes = [size_of(constant) for constant in constants]
     unknown = next((size for size in sizes if isinstance(size, Unavailable)), None)
     return CapturedConstants(len(constants), unknown or sum(known_or(size, 0) for size in sizes))

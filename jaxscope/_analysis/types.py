@@ -100,3 +100,20 @@ def stored_rank(aval: Any) -> int:
     """The number of dimensions of the stored array."""
     # Layouts are those of the stored array: a key array has one dimension more there.
     return len(getattr(_jax_types.physical_type(aval), "shape", ()))
+
+
+def own_type(value: Any, given: Any) -> str:
+    """The type of what was passed, before JAX narrows it: a NumPy ``f64[3]`` stays one."""
+    own_dtype = getattr(value, "dtype", None)
+    if isinstance(own_dtype, np.dtype) and own_dtype != given.dtype:
+        return _jax_types.short_array_type(given.shape, own_dtype)
+    return _jax_types.short_type(given)
+
+
+def describe_value(value: Any) -> str:
+    """What a value is that JAX takes for no array; the value itself is not shown."""
+    if isinstance(value, np.ndarray):
+        return f"numpy array of {shorten(str(value.dtype))}"
+    if isinstance(value, int):
+        return f"int of {value.bit_length()} bits"
+    return f"value of type {shorten(type(value).__name__)}"

@@ -10,7 +10,7 @@ column that was not known prints as 0 with an end column of 0, or without any en
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from jaxscope._ir.model import NO_STACK, Frame, StackTableBuilder
@@ -34,6 +34,8 @@ _TRANSFORM = re.compile(r"[\w<>.]+\(")
 _ARGUMENT = re.compile(r"[\[\]'.]")
 # Deeper nesting than this inside one location's own text is nobody's program.
 _MAX_DEPTH = 100
+# Nor has a stack more than a few thousand frames.
+_MAX_STEPS = 20_000
 
 
 def _decode(quoted: str, escape: re.Pattern[str], base: int) -> str:
@@ -176,7 +178,7 @@ class MlirLocations:
         """The name path and the call stack of ``loc(text)``; resolve only after the last `define`."""
         if (found := self._resolved.get(text)) is None:
             tree = _parse(text, 0, 0)[0]
-            found = self._resolved[text] = (self._path(tree, frozenset()), self._node(tree))
+            found = self._resolved[text] = (self._path(tree), self._node(tree))
         return found
 
     def _follow(self, location: _Location) -> _Location:
@@ -192,43 +194,53 @@ class MlirLocations:
             location = self._trees[location.name]
         return location
 
-    def _path(self, location: _Location, seen: frozenset[str]) -> str:
+    def _walk(self, location: _Location) -> Iterator[_Location]:
+        """A location and all it is made of, outermost and callee first; each alias once, so that the walk ends."""
+        seen: set[str] = set()
+        work = [location]
+        while work:
+            item = work.pop()
+            yield item
+            if isinstance(item, _Alias):
+                if item.name not in seen:
+                    seen.add(item.name)
+                    self._follow(item)
+                    work.append(self._trees[item.name])
+            elif isinstance(item, _Named):
+                work.append(item.child)
+            elif isinstance(item, _CallSite):
+                work += (item.caller, item.callee)
+            elif isinstance(item, _Fused):
+                work.extend(reversed(item.parts))
+
+    def _path(self, location: _Location) -> str:
         """The outermost name that looks like a path."""
-        while location is not None:
-            if isinstance(location, _Alias):
-                if location.name in seen or len(seen) > _MAX_DEPTH:
-                    return ""
-                seen |= {location.name}
-                location = self._follow(location)
-            elif isinstance(location, _Named):
-                child = self._follow(location.child)
-                if _looks_like_path(location.name, isinstance(child, _File)):
-                    return location.name
-                location = location.child
-            elif isinstance(location, _CallSite):
-                if path := self._path(location.callee, seen):
-                    return path
-                location = location.caller
-            elif isinstance(location, _Fused):
-                return next((path for part in location.parts if (path := self._path(part, seen))), "")
-            else:
-                return ""
+        for item in self._walk(location):
+            if isinstance(item, _Named):
+                around_a_file = isinstance(self._follow(item.child), _File)
+                if _looks_like_path(item.name, around_a_file):
+                    return item.name
         return ""
 
-    def _node(self, location: _Location, steps_left: int = 10_000, depth: int = 0) -> int:
+    def _node(self, location: _Location) -> int:
         """The stack of a location. Callers are pushed before what they call; `active` holds the aliases being expanded.
 
         The number of steps is bounded because a few lines of aliases can spell an exponentially long stack.
         """
         node = NO_STACK
         active: set[str] = set()
+        circular = False
         work: list[_Location | tuple[str, bool]] = [location]
-        while work and (steps_left := steps_left - 1):
+        for _ in range(_MAX_STEPS):
+            if not work:
+                break
             item = work.pop()
             if isinstance(item, _Alias):
                 if node == NO_STACK and (known := self._nodes.get(item.name)) is not None:
                     node = known
-                elif item.name not in active:
+                elif item.name in active:
+                    circular = True
+                else:
                     active.add(item.name)
                     work.append((item.name, node == NO_STACK))
                     self._follow(item)
@@ -247,13 +259,14 @@ class MlirLocations:
                 node = self._push(item, "", node)
             elif isinstance(item, _Fused):
                 # The first part that has a place speaks for all: MLIR lists the op that was kept first.
-                if depth < _MAX_DEPTH:
-                    placed = (part for part in item.parts if self._node(part, steps_left, depth + 1) != NO_STACK)
-                    work.append(next(placed, None))
+                work.append(
+                    next((part for part in item.parts if any(isinstance(i, _File) for i in self._walk(part))), None)
+                )
             elif item is not None:
                 alias, from_root = item
                 active.discard(alias)
-                if from_root and not active:
+                # Part of a circle has another stack when it is entered elsewhere.
+                if from_root and not circular:
                     self._nodes[alias] = node
         return node
 

@@ -44,7 +44,7 @@ class Display:
             "text/html": render_fallback(view, self._no_widget),
         }
         if has_front_end(running_shell()) and (widget := self._make_widget()) is not None:
-            bundle[WIDGET_MIME] = widget._repr_mimebundle_()[WIDGET_MIME]
+            bundle[WIDGET_MIME] = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         return bundle
 
     def open(self) -> None:

@@ -7,6 +7,7 @@ every tab, every table, every failure, every listing with its Python places besi
 from collections.abc import Iterator
 from typing import Protocol
 
+from jaxscope._render.html import visible
 from jaxscope._view.format import format_seconds
 from jaxscope._view.model import LINE_MADE_BY_COMPILER, FailureView, ListingIndex, Tab, Table, View
 from jaxscope.lexers.grammar import DEFAULT_PUT_AWAY, hidden_spans, tokenize
@@ -61,6 +62,7 @@ def render_text(source: TextSource, *, colour: bool = False, times: bool = False
             lines.append(tab["reason"])
         for table in tab["tables"]:
             lines += ["", *_table(table)] if len(tab["tables"]) > 1 else _table(table)
+        lines = [visible(line) for line in lines]
         if listings and tab["kind"] == "listing" and tab["status"] == "done":
             lines += _listing(source.index(tab["key"]), source.text(tab["key"]), colour)
         blocks.append("\n".join(lines))
@@ -127,9 +129,9 @@ def _listing(index: ListingIndex, text: str, colour: bool) -> Iterator[str]:
     blank = False
     for number, place, line in zip(numbers, gutters, lines, strict=True):
         if index["dialect"] == "python":
-            shown = line
+            shown = visible(line)
         else:
-            shown = _readable(index["dialect"], line)
+            shown = visible(_readable(index["dialect"], line))
             if line and not shown or blank and not line:
                 continue  # a line that was put away whole, or another empty one
             if colour:

@@ -1,11 +1,13 @@
 /**
  * One listing on screen. Only the rows in view are elements, and of long lines only the columns in view, so that 385,000
- * lines scroll like 30.
+ * lines scroll like 30. The file is longer than most because scrolling, drawing, marking and keys share that one window.
  */
 import { h, replace, setAttribute } from "./dom.js";
 import { highlightLine } from "./highlight.js";
-import { EXACT, NONE, RELATED, lineNumber, stackFrames } from "./links.js";
-import { MAX_SCROLL_HEIGHT, Rows, contentTop, mergeClosedFolds, scrollTopFor, sliceRuns } from "./rows.js";
+import { composeLine } from "./line.js";
+import { EXACT, NONE, RELATED } from "./links.js";
+import { continuedLines, gutterCharacters, locationOf, renderRow } from "./row.js";
+import { MAX_SCROLL_HEIGHT, Rows, contentTop, mergeClosedFolds, scrollTopFor } from "./rows.js";
 import { Ruler } from "./ruler.js";
 
 export const ROW_HEIGHT = 19;
@@ -14,10 +16,12 @@ const MARGIN_ROWS = 4;
 const WHOLE_CHARACTERS = 600;
 const COLUMN_STEP = 100;
 const KEPT_LINES = 1500;
-const LEAST_LOCATION_CHARACTERS = 6;
+// What the gutter holds besides figures: sign, fold and paddings of the style sheet.
+const GUTTER_PIXELS = 54;
 
 /** @typedef {import("./schema").ListingIndex} ListingIndex */
 /** @typedef {{key: string, index: ListingIndex, lines: string[], table: import("./links.js").LinkTable}} LoadedListing */
+/** @typedef {import("./row.js").Slice} Slice */
 /**
  * What the pane draws upon its lines; each gives EXACT, RELATED or NONE.
  * @typedef {object} Marks
@@ -109,7 +113,7 @@ export class ListingPane {
       this.scroller.scrollTo(0, 0);
     }
     this.scroller.classList.toggle("python", listing.index.dialect === "python");
-    this.#findContinued();
+    this.continued = continuedLines(listing.index);
     this.#measureGutter();
     this.message.hidden = true;
     this.scroller.hidden = this.rulerElement.hidden = false;
@@ -202,7 +206,7 @@ export class ListingPane {
       let entry = this.drawn.get(line);
       if (entry?.key !== key) {
         entry?.element.remove();
-        entry = { element: this.#row(line, row, composed, slice), key };
+        entry = { element: this.#makeRow(line, row, composed, slice), key };
         this.layer.append(entry.element);
       }
       this.drawn.delete(line);
@@ -234,7 +238,12 @@ export class ListingPane {
     const { index, lines } = /** @type {LoadedListing} */ (this.listing);
     let composed = this.composed.get(line);
     if (!composed) {
-      composed = highlightLine(index, lines[line], line, this.exact || this.whole.has(line));
+      try {
+        composed = highlightLine(index, lines[line], line, this.exact || this.whole.has(line));
+      } catch {
+        // Without colours, and with nothing put away, a line is still readable.
+        composed = composeLine(lines[line], [], []);
+      }
       if (this.composed.size >= KEPT_LINES) this.composed.clear();
       this.composed.set(line, composed);
     }
@@ -242,109 +251,30 @@ export class ListingPane {
     return composed;
   }
 
-  /** @param {number} line @param {number} row @param {import("./line.js").Line} composed @param {{from: number, to: number} | null} slice */
-  #row(line, row, composed, slice) {
-    const { index } = /** @type {LoadedListing} */ (this.listing);
-    const fold = this.rows.folds.get(line);
-    const closed = this.rows.closedFold(line);
-    const number = lineNumber(index, line);
-    const location = this.locations ? this.#location(line) : null;
-    const text = h("span", { class: "text", role: "gridcell" });
-    if (composed.away) {
-      const count = closed ? closed.lastLine - line + 1 : 1;
-      const kinds = closed?.kind ?? "locations";
-      const label = `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"} of ${kinds}`;
-      text.append(h("button", { class: "away", type: "button", tabindex: -1, "data-do": closed ? "fold" : "whole" }, closed ? "" : "… ", label));
-    } else {
-      let runs = composed.runs;
-      if (slice) {
-        runs = sliceRuns(runs, slice.from, slice.to);
-        text.style.paddingLeft = `${Math.min(slice.from, composed.length)}ch`;
-      }
-      for (const run of runs) {
-        if (run.kind === "away") text.append(h("button", { class: "away", type: "button", tabindex: -1, title: run.title, "data-do": "whole" }, run.text));
-        else if (run.kind) text.append(h("span", { class: `k-${run.kind}` }, run.text));
-        else if (run.text) text.append(h("span", {}, run.text));
-      }
-      if (closed) {
-        const count = closed.lastLine - line;
-        const label = `⋯ ${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"}`;
-        text.append(h("button", { class: "away", type: "button", tabindex: -1, title: closed.kind, "data-do": "fold" }, label));
-      }
-    }
-    const isHeading = index.line_place.length > 0 && index.line_place[line] < 0;
-    return h(
-      "div",
-      { class: `row ${isHeading ? "heading" : ""}`, role: "row", id: this.prefix + line, "aria-rowindex": row + 1, "data-line": line },
-      h(
-        "span",
-        { class: "gutter", role: "presentation" },
-        h("span", { class: "sign", "aria-hidden": "true" }),
-        h("span", { class: "number", role: "rowheader" }, number > 0 && String(number)),
-        location && h("span", { class: "location", role: "gridcell", title: location.title }, location.text),
-        h(
-          "button",
-          {
-            class: `fold ${fold ? "" : "none"}`,
-            type: "button",
-            tabindex: -1,
-            "data-do": "fold",
-            "aria-label": fold ? `fold ${fold.kind}` : null,
-            "aria-expanded": fold ? String(!closed) : null,
-            "aria-hidden": fold ? null : "true",
-          },
-          fold && (closed ? "▸" : "▾"),
-        ),
-      ),
-      text,
-    );
-  }
-
-  /** The lines after the first of an op of several lines: its location is said once. */
-  #findContinued() {
-    const { spans, line_stack: stacks } = /** @type {LoadedListing} */ (this.listing).index;
-    this.continued.clear();
-    for (const [first, last] of spans) {
-      for (let line = first + 1; line <= last && stacks[line] === stacks[first]; line += 1) this.continued.add(line);
-    }
-  }
-
-  /** @param {number} line @returns {{text: string, title: string} | null} null where the listing has no such column */
-  #location(line) {
-    const { index } = /** @type {LoadedListing} */ (this.listing);
-    if (index.line_place.length) return null;
-    const node = index.line_stack[line];
-    const [frame] = node >= 0 ? stackFrames(index, node) : [];
-    if (!frame || (line > 0 && index.line_stack[line - 1] === node && this.continued.has(line))) return { text: "", title: "" };
-    const text = frame.file === this.mainFile ? String(frame.line) : `${frame.file}:${frame.line}`;
-    return { text, title: `${frame.file}:${frame.line}:${frame.column} in ${frame.function}` };
+  /** @param {number} line @param {number} row @param {import("./line.js").Line} composed @param {Slice | null} slice */
+  #makeRow(line, row, composed, slice) {
+    const listing = /** @type {LoadedListing} */ (this.listing);
+    const location = this.locations ? locationOf(listing.index, line, this.mainFile, this.continued) : null;
+    return renderRow({ listing, rows: this.rows, line, row, composed, slice, location, id: this.prefix + line });
   }
 
   #measureGutter() {
-    const { index, lines } = /** @type {LoadedListing} */ (this.listing);
-    const isPython = index.line_place.length > 0;
-    const largest = index.numbers.length ? index.numbers.reduce((a, b) => Math.max(a, b), 0) : lines.length;
-    const numberWidth = Math.max(3, String(largest).length);
-    let locationWidth = 0;
-    if (!isPython && this.locations) {
-      locationWidth = LEAST_LOCATION_CHARACTERS;
-      for (const [file, , line] of index.frames) {
-        const name = index.files[file] === this.mainFile ? "" : `${index.files[file]}:`;
-        locationWidth = Math.max(locationWidth, Math.min(18, name.length + String(line).length));
-      }
-    }
-    this.scroller.style.setProperty("--number-width", `${numberWidth}ch`);
-    this.scroller.style.setProperty("--location-width", `${locationWidth}ch`);
-    this.gutterWidth = 14 + 8 + 10 + 22 + (numberWidth + locationWidth + 2) * this.characterWidth;
+    const { listing, mainFile } = this;
+    const { number, location } = gutterCharacters(/** @type {LoadedListing} */ (listing), mainFile, this.locations);
+    this.scroller.style.setProperty("--number-width", `${number}ch`);
+    this.scroller.style.setProperty("--location-width", `${location}ch`);
+    this.gutterWidth = GUTTER_PIXELS + (number + location + 2) * this.characterWidth;
   }
 
   /** @param {{exact?: boolean, locations?: boolean, mainFile?: string}} options */
-  configure(options) {
-    Object.assign(this, options);
+  configure({ exact = this.exact, locations = this.locations, mainFile = this.mainFile }) {
+    const turned = exact !== this.exact;
+    if (!turned && locations === this.locations && mainFile === this.mainFile) return;
+    Object.assign(this, { exact, locations, mainFile });
     if (!this.listing) return;
     const anchor = this.rows.lineAt(Math.min(this.window.first, this.rows.count - 1));
-    if (options.exact === true) this.rows.openAll();
-    else if (options.exact === false) this.rows = this.#freshRows();
+    if (turned && exact) this.rows.openAll();
+    else if (turned) this.rows = this.#freshRows();
     this.#measureGutter();
     this.invalidate();
     if (anchor !== undefined) this.#scrollToRow(this.rows.rowOf(anchor), 0);

@@ -44,7 +44,7 @@ function isCode(rows, column) {
   const words = cells.filter((cell) => cell && cell !== "—");
   // Samples it matches: "f32[8,128]", "%fusion.3", "attention.py:12", "q".
   const oneWord = words.every((word) => /^[\w%.:/[\](){},<>*@#=+'"-]+$/.test(word));
-  return words.length > 0 && oneWord && words.every((word) => cellNumber(word) === null) && words.some((word) => /[_.[\]%:(]|^[a-z]/.test(word));
+  return words.length > 0 && oneWord && words.every((word) => cellNumber(word) === null) && (column === 0 ? /^[a-z%]/.test(words[0]) : words.some((word) => /[_.[\]%:(]/.test(word)));
 }
 
 /**

@@ -40,6 +40,18 @@ def test_listings_come_on_request_and_the_choice_goes_back(lab, show):
     assert said == "{'tab': 'jaxpr', 'left': 'python', 'right': 'jaxpr', 'pins': [{'listing': 'python', 'line': 3}]}"
 
 
+def test_sorting_outlives_the_echo_of_the_choice(lab, show):
+    page = show("attention()")
+    page.get_by_role("tab", name="Cost").click()
+    page.get_by_role("button", name="FLOPs").click()
+    page.wait_for_timeout(700)
+    assert lab.evaluate(page, "print(widget.selection['tab'])") == "cost"
+    assert page.locator("th").nth(2).get_attribute("aria-sort") == "descending"
+    lab.evaluate(page, "source.view['tabs'][0]['count'] = 'changed'; widget.refresh(embed=False)")
+    page.get_by_role("tab", name="Python changed").wait_for()
+    assert page.locator("th").nth(2).get_attribute("aria-sort") == "descending"
+
+
 def test_hovering_sends_nothing_to_the_kernel(lab, show):
     page = show("attention()")
     row(page, "right", 17).wait_for()

@@ -1,0 +1,74 @@
+/** The listings that have been loaded or are on their way: each once, and again when its stage says it has changed. */
+import { linkTable } from "./links.js";
+
+const PATIENCE_MS = 8000;
+
+/** @typedef {import("./schema").Tab} Tab */
+/** @typedef {import("./listing.js").LoadedListing} LoadedListing */
+/** @typedef {{version: string, listing: LoadedListing | null, error: string, late: boolean}} Entry */
+
+export class Listings {
+  /**
+   * @param {import("./source.js").Source} source
+   * @param {() => void} onChange a listing has come, failed, or is late
+   * @param {AbortSignal} signal
+   */
+  constructor(source, onChange, signal) {
+    this.source = source;
+    this.onChange = onChange;
+    this.signal = signal;
+    /** @type {Map<string, Entry>} */
+    this.entries = new Map();
+  }
+
+  /** What there is of a tab's listing by now; starts loading it. @param {Tab} tab @returns {Entry} */
+  load(tab) {
+    const version = `${tab.status}|${tab.lines}|${tab.size_bytes}`;
+    const known = this.entries.get(tab.key);
+    if (known?.version === version) return known;
+    /** @type {Entry} */
+    const entry = { version, listing: known?.listing ?? null, error: "", late: false };
+    this.entries.set(tab.key, entry);
+    const changed = () => {
+      if (!this.signal.aborted && this.entries.get(tab.key) === entry) this.onChange();
+    };
+    const impatience = setTimeout(() => {
+      entry.late = true;
+      changed();
+    }, PATIENCE_MS);
+    const end = () => clearTimeout(impatience);
+    this.signal.addEventListener("abort", end, { once: true });
+    this.source
+      .listing(tab.key)
+      .then(({ index, text }) => {
+        entry.listing = { key: tab.key, index, lines: text.split("\n"), table: linkTable(index) };
+      })
+      .catch((error) => {
+        entry.listing = null;
+        entry.error = error instanceof Error ? error.message : String(error);
+      })
+      .finally(() => {
+        end();
+        this.signal.removeEventListener("abort", end);
+        changed();
+      });
+    return entry;
+  }
+
+  /** @param {string} key @returns {LoadedListing | null} */
+  get(key) {
+    return this.entries.get(key)?.listing ?? null;
+  }
+
+  /** The file that most lines of the Python listing are from; its name need not be repeated beside every line. */
+  get mainFile() {
+    for (const { listing } of this.entries.values()) {
+      if (!listing?.table.isPython) continue;
+      const { files, line_place: places } = listing.index;
+      const counts = files.map(() => 0);
+      for (const place of places) if (place >= 0) counts[place] += 1;
+      return files[counts.indexOf(Math.max(...counts))] ?? "";
+    }
+    return "";
+  }
+}

@@ -1,0 +1,100 @@
+/** One side of the screen: a small head above a listing, or the reason why there is none. */
+import { h, replace, setAttribute } from "./dom.js";
+import { ListingPane } from "./listing.js";
+
+/** @typedef {import("./schema").Tab} Tab */
+/** @typedef {"left" | "right"} Side */
+/**
+ * @typedef {object} PaneEvents
+ * @property {(side: Side, key: string) => void} onSelect another listing
+ * @property {(side: Side, line: number | null) => void} onHover
+ * @property {(side: Side, line: number, more: boolean) => void} onPin
+ * @property {() => void} onUnpin
+ */
+
+export class Pane {
+  /** @param {Side} side @param {PaneEvents} events @param {AbortSignal} signal */
+  constructor(side, events, signal) {
+    this.side = side;
+    this.select = h("select", { "aria-label": `listing on the ${side}` });
+    this.coverage = h("span", { class: "coverage" });
+    this.locations = makeToggle("locations", "show the Python line beside every operation", true);
+    this.exact = makeToggle("exact text", "show the compiler's text with nothing put away", false);
+    const head = h("div", { class: "pane-head" }, this.select, this.coverage, h("span", { class: "gap" }), this.locations, this.exact);
+    const box = h("div", { class: "listing" });
+    this.element = h("section", { class: `pane ${side}` }, head, box);
+    this.listing = new ListingPane(box, {
+      label: `${side} listing`,
+      onHover: (line) => events.onHover(side, line),
+      onPin: (line, more) => events.onPin(side, line, more),
+      onUnpin: () => events.onUnpin(),
+      signal,
+    });
+    this.select.addEventListener("change", () => events.onSelect(side, this.select.value), { signal });
+    this.locations.addEventListener("click", () => this.listing.configure({ locations: press(this.locations) }), { signal });
+    this.exact.addEventListener("click", () => this.listing.configure({ exact: press(this.exact) }), { signal });
+  }
+
+  /**
+   * @param {Tab[]} tabs those with listings
+   * @param {Tab | undefined} tab the one to show
+   * @param {import("./listings.js").Listings} listings
+   */
+  show(tabs, tab, listings) {
+    replace(this.select, ...tabs.map((each) => h("option", { value: each.key }, each.title)));
+    this.select.value = tab?.key ?? "";
+    replace(this.coverage);
+    this.locations.hidden = this.exact.hidden = true;
+    setAttribute(this.listing.scroller, "aria-label", tab?.title ?? "");
+    if (!tab) this.listing.say("There is no listing.");
+    else if (tab.status === "done" || tab.lines !== undefined) this.#showListing(tab, listings);
+    else {
+      const isRunning = tab.status === "running";
+      this.listing.say(tab.status === "failed" && h("b", {}, "✕ "), isRunning && h("span", { class: "spinner" }), stateSentence(tab));
+    }
+  }
+
+  /** @param {Tab} tab @param {import("./listings.js").Listings} listings */
+  #showListing(tab, listings) {
+    const { listing, error, late } = listings.load(tab);
+    if (error) this.listing.say(h("b", {}, "✕ This listing could not be read. "), error);
+    else if (!listing) {
+      this.listing.say("Loading…", late && " The kernel has not answered yet: it may be busy with a cell, or not running.");
+    } else {
+      this.listing.configure({ mainFile: listings.mainFile });
+      if (this.listing.listing !== listing) this.listing.show(listing);
+      this.#drawCoverage(tab, listing);
+      this.locations.hidden = this.exact.hidden = listing.table.isPython;
+    }
+  }
+
+  /** @param {Tab} tab @param {import("./listing.js").LoadedListing} listing */
+  #drawCoverage(tab, listing) {
+    const [linked, all] = listing.index.coverage;
+    // A note says it better, where there is one.
+    const share = linked === all ? 100 : Math.min(99, Math.round((100 * linked) / all));
+    const text = tab.notes[0] ?? (all > 0 ? `${share} % of ops linked` : "");
+    const title = all > 0 ? `${linked.toLocaleString("en")} of ${all.toLocaleString("en")} operations lead back to a line of Python` : "";
+    replace(this.coverage, text);
+    setAttribute(this.coverage, "title", [...tab.notes, title].filter(Boolean).join("\n") || null);
+  }
+}
+
+/** @param {string} label @param {string} title @param {boolean} pressed */
+function makeToggle(label, title, pressed) {
+  return h("button", { class: "toggle", type: "button", title, "aria-pressed": String(pressed) }, label);
+}
+
+/** @param {HTMLElement} button @returns {boolean} whether it is pressed now */
+function press(button) {
+  const pressed = button.getAttribute("aria-pressed") !== "true";
+  button.setAttribute("aria-pressed", String(pressed));
+  return pressed;
+}
+
+/** Why a tab has nothing to show. @param {Tab} tab */
+export function stateSentence(tab) {
+  const words = { pending: "has not started yet", running: "is running", failed: "failed", done: "is empty", "not reached": "was not reached" };
+  const state = /** @type {Record<string, string>} */ (words)[tab.status] ?? `is ${tab.status}`;
+  return `${tab.title} ${state}. ${tab.reason}`;
+}

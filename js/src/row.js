@@ -1,0 +1,127 @@
+/** One row of a listing as elements: the gutter with numbers, location and fold, then the text in its colours. */
+import { h } from "./dom.js";
+import { lineNumber, stackFrames } from "./links.js";
+import { sliceRuns } from "./rows.js";
+
+const LEAST_LOCATION_CHARACTERS = 6;
+const MOST_LOCATION_CHARACTERS = 18;
+
+/** @typedef {import("./schema").ListingIndex} ListingIndex */
+/** @typedef {import("./listing.js").LoadedListing} LoadedListing */
+/** @typedef {{from: number, to: number}} Slice the columns to draw of a line that is too long to draw whole */
+/** @typedef {{text: string, title: string}} Location */
+
+/**
+ * @param {object} options
+ * @param {LoadedListing} options.listing
+ * @param {import("./rows.js").Rows} options.rows
+ * @param {number} options.line
+ * @param {number} options.row
+ * @param {import("./line.js").Line} options.composed
+ * @param {Slice | null} options.slice
+ * @param {Location | null} options.location null where the listing has no such column
+ * @param {string} options.id
+ */
+export function renderRow({ listing: { index }, rows, line, row, composed, slice, location, id }) {
+  const fold = rows.folds.get(line);
+  const closed = rows.closedFold(line);
+  const number = lineNumber(index, line);
+  const isHeading = index.line_place.length > 0 && index.line_place[line] < 0;
+  return h(
+    "div",
+    { class: `row ${isHeading ? "heading" : ""}`, role: "row", id, "aria-rowindex": row + 1, "data-line": line },
+    h(
+      "span",
+      { class: "gutter", role: "presentation" },
+      h("span", { class: "sign", "aria-hidden": "true" }),
+      h("span", { class: "number", role: "rowheader" }, number > 0 && String(number)),
+      location && h("span", { class: "location", role: "gridcell", title: location.title }, location.text),
+      fold
+        ? h(
+            "button",
+            { class: "fold", type: "button", tabindex: -1, "data-do": "fold", "aria-label": `fold ${fold.kind}`, "aria-expanded": String(!closed) },
+            closed ? "▸" : "▾",
+          )
+        : h("span", { class: "fold none" }),
+    ),
+    h("span", { class: "text", role: "gridcell" }, ...textOf(line, composed, closed, slice)),
+  );
+}
+
+/**
+ * @param {number} line @param {import("./line.js").Line} composed @param {import("./rows.js").Fold | null} closed
+ * @param {Slice | null} slice
+ * @returns {Node[]}
+ */
+function textOf(line, composed, closed, slice) {
+  if (composed.away) {
+    const count = closed ? closed.lastLine - line + 1 : 1;
+    const label = `${counted(count)} of ${closed?.kind ?? "locations"}`;
+    return [awayButton(closed ? label : `… ${label}`, closed ? "fold" : "whole")];
+  }
+  /** @type {Node[]} */
+  const nodes = [];
+  let { runs } = composed;
+  if (slice) {
+    runs = sliceRuns(runs, slice.from, slice.to);
+    const before = h("span", { class: "before" });
+    before.style.paddingLeft = `${Math.min(slice.from, composed.length)}ch`;
+    nodes.push(before);
+  }
+  for (const run of runs) {
+    if (run.kind === "away") nodes.push(awayButton(run.text, "whole", run.title));
+    else if (run.text) nodes.push(h("span", { class: run.kind ? `k-${run.kind}` : null }, run.text));
+  }
+  if (closed) nodes.push(awayButton(`⋯ ${counted(closed.lastLine - line)}`, "fold", closed.kind));
+  return nodes;
+}
+
+/** @param {number} count */
+const counted = (count) => `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"}`;
+
+/** @param {string} label @param {string} action @param {string} [title] */
+function awayButton(label, action, title) {
+  return h("button", { class: "away", type: "button", tabindex: -1, title, "data-do": action }, label);
+}
+
+/**
+ * The short place in Python beside a line; once only for an op of several lines.
+ * @param {ListingIndex} index @param {number} line @param {string} mainFile whose name need not be repeated
+ * @param {Set<number>} continued
+ * @returns {Location | null} null where the listing has no such column
+ */
+export function locationOf(index, line, mainFile, continued) {
+  if (index.line_place.length) return null;
+  const node = index.line_stack[line];
+  const [frame] = node >= 0 ? stackFrames(index, node) : [];
+  if (!frame || (continued.has(line) && index.line_stack[line - 1] === node)) return { text: "", title: "" };
+  const text = frame.file === mainFile ? String(frame.line) : `${frame.file}:${frame.line}`;
+  return { text, title: `${frame.file}:${frame.line}:${frame.column} in ${frame.function}` };
+}
+
+/** The lines after the first of an op of several lines. @param {ListingIndex} index @returns {Set<number>} */
+export function continuedLines({ spans, line_stack: stacks }) {
+  /** @type {Set<number>} */
+  const continued = new Set();
+  for (const [first, last] of spans) {
+    for (let line = first + 1; line <= last && stacks[line] === stacks[first]; line += 1) continued.add(line);
+  }
+  return continued;
+}
+
+/**
+ * How wide the columns of the gutter are, in characters.
+ * @param {LoadedListing} listing @param {string} mainFile @param {boolean} locations
+ */
+export function gutterCharacters({ index, lines }, mainFile, locations) {
+  const largest = index.numbers.length ? index.numbers.reduce((a, b) => Math.max(a, b), 0) : lines.length;
+  let location = 0;
+  if (!index.line_place.length && locations) {
+    location = LEAST_LOCATION_CHARACTERS;
+    for (const [file, , line] of index.frames) {
+      const name = index.files[file] === mainFile ? "" : `${index.files[file]}:`;
+      location = Math.max(location, Math.min(MOST_LOCATION_CHARACTERS, name.length + String(line).length));
+    }
+  }
+  return { number: Math.max(3, String(largest).length), location };
+}
