@@ -6,10 +6,9 @@ Input: what the user typed. Output: an `Inspection`, and for `show` exactly one 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jaxscope._inputs import read_call, read_request, refuse_collisions
 from jaxscope._facts import Facts
+from jaxscope._inputs import Request, read_call, read_request, refuse_collisions
 from jaxscope._inspection import Inspection
-from jaxscope._render.display import Display
 from jaxscope._stages import run_stages
 from jaxscope._targets import resolve_target
 
@@ -30,8 +29,8 @@ def show(
     Nothing is executed and no argument is kept: arrays are reduced to their types at once.
 
     Args:
-        f: Anything that `jax.jit` takes, a jitted function, a bound method, another library's jit wrapper (with ``.trace`` or
-            ``.lower``), a `jax.stages` object or a `jax.export.Exported`.
+        f: Anything that `jax.jit` takes, a jitted function, a bound method, another library's jit wrapper (with
+            ``.trace`` or ``.lower``), a `jax.stages` object or a `jax.export.Exported`.
         *args: Arguments of `f`: arrays, `jax.ShapeDtypeStruct`, Python scalars (weak types are kept), pytrees of these,
             strings such as ``"f32[8,128]"`` or ``"bf16[8,@data 128]"``, and plain values for static parameters.
         target: Where to compile: None for JAX's own choice, a platform such as ``"cpu"``, or a `jax.Device`.
@@ -48,7 +47,9 @@ def show(
         jaxscope.errors.InputError: Bad input to jaxscope itself, before any work.
         Exception: With `strict`, what the failing stage raised.
     """
-    return _run(f, args, kwargs, target, call, compiler_options, mesh, strict, live=True)
+    work = _Work(f, args, kwargs, target, call, compiler_options, mesh, strict)
+    del args, kwargs, call  # the traceback of a failed stage may keep this frame, and nothing else may keep the arrays
+    return work.run(live=True)
 
 
 def inspect(
@@ -66,38 +67,54 @@ def inspect(
 
     Arguments, result and errors are those of `show`.
     """
-    return _run(f, args, kwargs, target, call, compiler_options, mesh, strict, live=False)
+    work = _Work(f, args, kwargs, target, call, compiler_options, mesh, strict)
+    del args, kwargs, call
+    return work.run(live=False)
 
 
-def _run(
-    f: Any,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    target: Any,
-    call: Any,
-    compiler_options: Mapping[str, Any] | None,
-    mesh: Any,
-    strict: bool,
-    live: bool,
-) -> Inspection:
-    options = {"target": target, "call": call, "compiler_options": compiler_options, "mesh": mesh, "strict": strict}
-    refuse_collisions(f, options)
-    request = read_request(f, args, kwargs, mesh)
-    call_args, call_kwargs = read_call(call)
-    facts = Facts(request, resolve_target(target))
-    inspection = Inspection(facts)
-    display = inspection._display if live else None
-    facts.begin()
-    if display is not None:
-        display.open()
-    for stage in run_stages(request, facts.target, compiler_options, display.refresh if display is not None else None):
-        facts.finish(stage)
-        if display is not None and facts.running is not None:
-            display.refresh_view()
-    if call is not None:
-        facts.mismatches = inspection.check(*call_args, **call_kwargs)
-    if display is not None:
-        display.close()
-    if facts.error is not None and (strict or isinstance(facts.error, KeyboardInterrupt)):
-        raise facts.error
-    return inspection
+class _Work:
+    """One call of `show` or `inspect`: all input is read, and refused if need be, before `run` begins."""
+
+    def __init__(
+        self,
+        f: Any,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        target: Any,
+        call: Any,
+        compiler_options: Mapping[str, Any] | None,
+        mesh: Any,
+        strict: bool,
+    ):
+        options = {"target": target, "call": call, "compiler_options": compiler_options, "mesh": mesh, "strict": strict}
+        refuse_collisions(f, options)
+        self._request: Request | None = read_request(f, args, kwargs, mesh)
+        self._call = read_call(call)
+        self._facts = Facts(self._request, resolve_target(target))
+        self._compiler_options = compiler_options
+        self._strict = strict
+
+    def run(self, *, live: bool) -> Inspection:
+        """Runs the stages, with a picture if `live`."""
+        facts, request = self._facts, self._request
+        inspection = Inspection(facts)
+        display = inspection._display if live else None
+        facts.begin()
+        if display is not None:
+            display.open()
+        stages = run_stages(
+            request, facts.target, self._compiler_options, display.refresh if display is not None else None
+        )
+        request = self._request = None
+        for stage in stages:
+            facts.finish(stage)
+            if display is not None and facts.running is not None:
+                display.refresh_view()
+        if self._call is not None:
+            facts.mismatches = inspection.check(*self._call[0], **self._call[1])
+            self._call = None
+        if display is not None:
+            display.close()
+        if facts.error is not None and (self._strict or isinstance(facts.error, KeyboardInterrupt)):
+            raise facts.error
+        return inspection

@@ -1,7 +1,8 @@
 """Everything that is known about one inspection, worked out on first use and kept.
 
 Problem: stages finish one by one, and parsing 50 MB is worth its time only when somebody looks. Input: a `Request`, a
-`Target` and the stages as they end. Output: `Facts`: products, linked listings, the Python side and the tables' records.
+`Target` and the stages as they end. Output: `Facts`: products, linked listings, the Python side and the tables'
+records.
 """
 
 from collections.abc import Mapping
@@ -135,9 +136,8 @@ class Facts:
     @cached_property
     def cost(self) -> CostTable:
         """XLA's own cost figures."""
-        compiled = self.product("compile")
-        text = self.listing("hlo").listing.text if compiled is not None else None
-        return cost_of(self.product("lower"), compiled, text)
+        texts = {key: self.listing(key).listing.text for key in self.available_listings() if key != "jaxpr"}
+        return cost_of(self.product("lower"), self.product("compile"), texts.get("hlo"), texts.get("stablehlo"))
 
     @cached_property
     def memory(self) -> MemoryTable:
@@ -162,7 +162,8 @@ def _read_hlo(compiled: Any) -> Listing:
     text = compiled.as_text()
     if not text:
         raise UnavailableError(
-            "Reading the compiled HLO: the backend gives no text for its executables. Compile for another target to read it."
+            "Reading the compiled HLO: the backend gives no text for its executables. "
+            "Compile for another target to read it."
         )
     return hlo.parse(text)
 

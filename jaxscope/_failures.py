@@ -1,8 +1,8 @@
 """What an exception of a stage means to the person who wrote the function.
 
 Problem: a tracing error arrives with dozens of frames of JAX and of jaxscope around the one line that matters, and
-formatting it may itself raise. Input: the exception and the stage. Output: an `Explanation`: what was being done, what was
-found, what to do, and where, the user's own line first. The exception object itself is kept elsewhere, untouched.
+formatting it may itself raise. Input: the exception and the stage. Output: an `Explanation`: what was being done, what
+was found, what to do, and where, the user's own line first. The exception object itself is kept elsewhere, untouched.
 """
 
 import re
@@ -26,8 +26,8 @@ _DOING = {
 # What to do, by the class of the exception, where the class alone says what went wrong.
 _ADVICE = {
     "TracerBoolConversionError": (
-        "While tracing, values are not known, so Python cannot branch on them. Use jnp.where or jax.lax.cond, or pass the "
-        "value as a static argument."
+        "While tracing, values are not known, so Python cannot branch on them. Use jnp.where or jax.lax.cond, or pass "
+        "the value as a static argument."
     ),
     "TracerIntegerConversionError": (
         "While tracing, values are not known, so they cannot be a Python int. Index with jnp.take or "
@@ -37,13 +37,16 @@ _ADVICE = {
         "NumPy was called on a traced array. Use the function of the same name in jax.numpy, or jax.pure_callback."
     ),
     "ConcretizationTypeError": (
-        "While tracing, values are not known. Pass the value as a static argument, or compute with jax.numpy and jax.lax."
+        "While tracing, values are not known. Pass the value as a static argument, or compute with jax.numpy and "
+        "jax.lax."
     ),
     "NonConcreteBooleanIndexError": (
-        "The result would have as many elements as the mask has True, and a compiled program's shapes are fixed. Keep the "
-        "shape and blank out the rest: jnp.where(mask, x, 0), or give a size: x[jnp.nonzero(mask, size=4)]."
+        "The result would have as many elements as the mask has True, and a compiled program's shapes are fixed. Keep "
+        "the shape and blank out the rest: jnp.where(mask, x, 0), or give a size: x[jnp.nonzero(mask, size=4)]."
     ),
-    "UnexpectedTracerError": "A traced value escaped from an earlier call. Return it from the function instead of storing it.",
+    "UnexpectedTracerError": (
+        "A traced value escaped from an earlier call. Return it from the function instead of storing it."
+    ),
     "OverflowError": "The Python number does not fit JAX's default integer. Pass it as an array of a wider type.",
     "KeyboardInterrupt": "Run the cell again to go on; compilation that had begun ends in the background.",
 }

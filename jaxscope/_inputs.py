@@ -3,14 +3,13 @@
 Problem: `show` takes anything that `jax.jit` takes and more (bound methods of jitted functions, other libraries' jit
 wrappers, finished stages, strings such as ``"f32[8,128]"``), and must neither run the function nor keep an array alive.
 Input: the function, its arguments and the options. Output: a `Request`: how to start, with what, and what is to be said
-about it. What jaxscope itself refuses raises `InputError` here, before any work; what JAX refuses is left to JAX, so that
-its own error is seen in the stage where it belongs.
+about it. What jaxscope itself refuses raises `InputError` here, before any work; what JAX refuses is left to JAX, so
+that its own error is seen in the stage where it belongs.
 """
 
 import enum
 import functools
 import inspect
-import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,27 +19,13 @@ import jax
 import numpy as np
 
 from jaxscope import _jax
+from jaxscope._specs import is_spec, parse_spec, shorten
 from jaxscope.errors import InputError
 
 Kind = Literal["jitted", "plain", "wrapper", "traced", "lowered", "compiled"]
 
 # The names that show and inspect keep for themselves.
 OPTIONS = ("target", "call", "compiler_options", "mesh", "strict")
-
-# "f32[8,@data 128]": a type, then dimensions, each with the mesh axis it is split over, if any.
-_SPEC = re.compile(r"^\s*(~?)([a-z][a-z0-9_]*|key<[a-z0-9]+>)\s*\[([^\[\]]*)\]\s*$")
-# "@data 128" or "128"
-_DIMENSION = re.compile(r"^(?:@([A-Za-z_][A-Za-z0-9_]*)\s+)?([0-9]+)$")
-
-_SHORT_DTYPES = {
-    "f": "float",
-    "i": "int",
-    "s": "int",
-    "u": "uint",
-    "bf": "bfloat",
-    "c": "complex",
-}
-_MAXIMUM_VALUE_LENGTH = 80
 
 
 @dataclass(frozen=True)
@@ -56,8 +41,8 @@ class Request:
     """What to inspect.
 
     Attributes:
-        kind: How to start: ``jitted`` and ``plain`` have `.trace`, a ``wrapper`` is another library's, the rest are finished
-            stages.
+        kind: How to start: ``jitted`` and ``plain`` have `.trace`, a ``wrapper`` is another library's, the rest are
+            finished stages.
         name: The function's name for people.
         function: What to start from: a jitted function, a wrapper or a stage; None when it could not be jitted.
         args: Positional arguments; arrays have become `jax.ShapeDtypeStruct`.
@@ -149,86 +134,6 @@ def function_name(function: Any) -> str:
     return name if isinstance(name, str) else type(function).__name__
 
 
-def shorten(value: Any, limit: int = _MAXIMUM_VALUE_LENGTH) -> str:
-    """A repr that is short whatever the value does: arrays by type, others cut, failing ones named by class."""
-    if isinstance(value, jax.Array | np.ndarray) and getattr(value, "ndim", 0):
-        return f"{value.dtype}{list(value.shape)}"
-    try:
-        text = repr(value)
-    except Exception:  # A user's __repr__ may raise anything; the class name is always there.
-        text = f"<{type(value).__name__}>"
-    # An address differs from run to run: <Model object at 0x7f3a5c0d8e50>
-    text = re.sub(r" at 0x[0-9a-f]+", "", text)
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-def parse_spec(text: str, mesh: Any = None) -> jax.ShapeDtypeStruct:
-    """The abstract array that a string such as ``"f32[8,128]"`` or ``"bf16[8,@data 128]"`` stands for.
-
-    A leading ``~`` means weakly typed, ``key<fry>[]`` a PRNG key, ``@axis`` that the dimension is split over a mesh axis.
-
-    Raises:
-        InputError: The string is not of this form, its type is unknown, or it names an axis and there is no such mesh.
-    """
-    match = _SPEC.match(text)
-    if match is None:
-        raise InputError(
-            f"Reading the argument {shorten(text)} as a type: found no type and shape in it. "
-            'Write "f32[8,128]", or mark the parameter as static if the string itself is meant.'
-        )
-    dtype = _parse_dtype(match[2], text)
-    dimensions, axes = [], []
-    for part in filter(None, (part.strip() for part in match[3].split(","))):
-        dimension = _DIMENSION.match(part)
-        if dimension is None:
-            raise InputError(
-                f"Reading the argument {shorten(text)} as a type: the dimension {part!r} is not a number. "
-                'Write each dimension as 128, or as "@data 128" to split it over a mesh axis.'
-            )
-        axes.append(dimension[1])
-        dimensions.append(int(dimension[2]))
-    sharding = _named_sharding(axes, mesh, text) if any(axes) else None
-    return jax.ShapeDtypeStruct(tuple(dimensions), dtype, sharding=sharding, weak_type=bool(match[1]))
-
-
-def _parse_dtype(name: str, text: str) -> Any:
-    if name.startswith("key<"):
-        implementations = {"fry": "threefry2x32"}
-        wanted = implementations.get(name[4:-1], name[4:-1])
-        try:
-            return jax.eval_shape(lambda: jax.random.key(0, impl=wanted)).dtype
-        except ValueError as error:
-            raise InputError(
-                f"Reading the argument {shorten(text)} as a type: {name} is no known key. Write key<fry>[] or key<rbg>[]."
-            ) from error
-    # f32 → float32, bf16 → bfloat16, pred → bool; long names are taken as they are.
-    short = re.match(r"^(bf|[fisuc])([0-9]+)(.*)$", name)
-    full = "bool" if name == "pred" else name
-    if short is not None:
-        full = f"{_SHORT_DTYPES[short[1]]}{short[2]}{('_' + short[3].lstrip('_')) if short[3] else ''}"
-    for candidate in (full, name):
-        try:
-            return jax.numpy.dtype(candidate)
-        except TypeError:
-            continue
-    raise InputError(
-        f"Reading the argument {shorten(text)} as a type: {name} is no array type that JAX knows. "
-        "Write it as f32, bf16, i8, u4, c64, bool, or by its full name, float8_e4m3fn."
-    )
-
-
-def _named_sharding(axes: list[str | None], mesh: Any, text: str) -> Any:
-    mesh = mesh if mesh is not None else _jax.mesh_in_context()
-    names = () if mesh is None else mesh.axis_names
-    if missing := [axis for axis in axes if axis is not None and axis not in names]:
-        raise InputError(
-            f"Reading the argument {shorten(text)} as a type: there is no mesh axis {missing[0]!r} "
-            f"(axes: {', '.join(map(str, names)) or 'no mesh at all'}). "
-            "Pass mesh=jax.make_mesh((2,), ('data',)), or inspect inside jax.set_mesh(mesh)."
-        )
-    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*axes))
-
-
 def _refuse_arguments(args: Sequence[Any], kwargs: Mapping[str, Any], what: str) -> None:
     if args or kwargs:
         raise InputError(
@@ -271,7 +176,8 @@ def _read_plain(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], m
 def _is_plainly_static(value: Any) -> bool:
     """Values that no array could stand for: text that is no type, functions, enumeration members."""
     if isinstance(value, str):
-        return _SPEC.match(value) is None
+        # Brackets mean that a type was meant, even when it cannot be read.
+        return not set("[]") & set(value)
     if isinstance(value, enum.Enum | bytes):
         return True
     # A callable that is also a pytree (an Equinox module) carries arrays and is an ordinary argument.
@@ -383,30 +289,28 @@ def abstract(value: Any, label: str, mesh: Any, narrowed: list[str]) -> Any:
         return value
 
 
-def read_call(call: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The positional and keyword arguments that ``call=`` stands for.
+def read_call(call: Any) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The positional and keyword arguments that ``call=`` stands for; None when it was not given.
 
     Raises:
         InputError: It is neither a tuple or list of positional arguments nor a dict of keyword arguments.
     """
     if call is None:
-        return (), {}
+        return None
     if isinstance(call, tuple | list) and not hasattr(call, "_fields"):
         return tuple(call), {}
     if isinstance(call, Mapping) and all(isinstance(name, str) for name in call):
         return (), dict(call)
     raise InputError(
-        f"Reading call={shorten(call)}: found {type(call).__name__}, which is no list of arguments. Pass a tuple of positional "
-        "arguments, call=(x,), or a dict of keyword arguments; for both use inspection.check(...)."
+        f"Reading call={shorten(call)}: found {type(call).__name__}, which is no list of arguments. "
+        "Pass a tuple of positional arguments, call=(x,), or a dict of keyword arguments; for both use inspection.check(...)."
     )
 
 
 def read_types(value: Any) -> Any:
     """An argument as it is, but with strings that name a type replaced by that type."""
     try:
-        return jax.tree.map(
-            lambda leaf: parse_spec(leaf) if isinstance(leaf, str) and _SPEC.match(leaf) else leaf, value
-        )
+        return jax.tree.map(lambda leaf: parse_spec(leaf) if isinstance(leaf, str) and is_spec(leaf) else leaf, value)
     except InputError:
         raise
     except Exception:  # A container that checks its leaves: its strings, if any, stay strings.

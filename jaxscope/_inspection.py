@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Inspection:
     """What jit made of a function; made by `jaxscope.show` and `jaxscope.inspect`.
 
-    As the value of a cell it shows itself as a widget. ``str`` gives the whole report as text, ``repr`` the report without
-    the listings. It holds types, never an argument's array.
+    As the value of a cell it shows itself as a widget. ``str`` gives the whole report as text, ``repr`` the report
+    without the listings. It holds types, never an argument's array.
     """
 
     def __init__(self, facts: Facts):
@@ -40,7 +40,7 @@ class Inspection:
 
     @property
     def stages(self) -> Mapping[str, Stage]:
-        """The stages ``trace``, ``lower`` and ``compile``: status, product, error, reason, seconds and warnings of each."""
+        """The stages ``trace``, ``lower`` and ``compile``: status, product, error, reason, seconds, warnings."""
         return self._facts.stages
 
     @property
@@ -152,8 +152,8 @@ class Inspection:
         return path
 
     def _ipython_display_(self) -> None:
-        # `show` displayed it in this cell already: a second picture would be one too many. Otherwise NotImplementedError
-        # sends IPython on to the mime bundle.
+        # `show` displayed it in this cell already: a second picture would be one too many. Otherwise
+        # NotImplementedError sends IPython on to the mime bundle.
         if not self._display.shown_in_this_cell():
             raise NotImplementedError
 

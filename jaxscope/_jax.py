@@ -1,8 +1,8 @@
 """Every place where jaxscope touches what JAX does not promise, so that a new JAX breaks one file.
 
 Problem: call stacks of equations, static arguments of a jitted function and the platform of a lowering have no public
-interface. Input: JAX's own objects. Output: plain values and the records of `jaxscope._ir.model`. Each entry says why it
-is needed and what would let us delete it. Tested on JAX 0.8, 0.10 and 0.12.
+interface. Input: JAX's own objects. Output: plain values and the records of `jaxscope._ir.model`. Each entry says why
+it is needed and what would let us delete it. Tested on JAX 0.8, 0.10 and 0.12.
 """
 
 import os
@@ -59,11 +59,11 @@ _CROWDED = re.compile(r" let [^\n]*; [^\n]* in \(")
 
 
 def print_jaxpr(closed_jaxpr: Any) -> tuple[str, list[list[tuple[int, int, tuple[Frame, ...]]]]]:
-    """The jaxpr's text without colour codes, and for each of its lines (start, end, the user's frames) of each equation.
+    """The jaxpr's text without colour codes, and for each of its lines its equations' (start, end, user's frames).
 
-    The printer puts a short jaxpr on one line, where no equation can be pointed at; it is asked for narrower lines until
-    each has its own. `pretty_print` is public, its `source_map` is not documented: the printer is asked because its output
-    has no grammar.
+    The printer puts a short jaxpr on one line, where no equation can be pointed at; it is asked for narrower lines
+    until each has its own. `pretty_print` is public, its `source_map` is not documented: the printer is asked because
+    its output has no grammar.
     """
     width = _JAXPR_WIDTH
     while True:

@@ -1,9 +1,11 @@
 """Which lines of two listings come from the same place in Python.
 
-Problem: every stage names Python places, with more or fewer frames around the user's function and under its own numbering.
-Input: parsed listings and where the inspected function is defined. Output: `LinkedListing`, a listing whose stacks start at
-the user's function, with one stack per line; `linked_lines`, the lines of one listing that belong to a line of another; and
-how many ops are linked at all.
+Problem: every stage names Python places, with more or fewer frames around the user's function and under its own
+    numbering.
+Input: parsed listings and where the inspected function is defined. Output: `LinkedListing`, a listing whose stacks
+    start at
+the user's function, with one stack per line; `linked_lines`, the lines of one listing that belong to a line of another;
+and how many ops are linked at all.
 """
 
 import inspect
@@ -13,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from jaxscope._ir.model import NO_STACK, Frame, Listing, StackTable, StackTableBuilder
-from jaxscope._sources import is_library
+from jaxscope._sources import code_of, is_library
 
 # Values of `LinkedListing.line_stack` for lines without a stack.
 WITHOUT_OP = -1
@@ -113,7 +115,7 @@ def definition_of(function: Any) -> Definition | None:
         return None
     while hasattr(function, "func"):  # functools.partial
         function = function.func
-    code = getattr(function, "__code__", None) or getattr(getattr(type(function), "__call__", None), "__code__", None)
+    code = code_of(function)
     if code is None:
         return None
     last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
@@ -136,8 +138,8 @@ def link_listing(key: str, listing: Listing, definition: Definition | None) -> L
 def trim_stack(frames: tuple[Frame, ...], definition: Definition | None) -> tuple[Frame, ...]:
     """Drops what called the user's function: the notebook, the test runner, an earlier call that JAX remembers.
 
-    Without a definition, or when no frame runs it (its trace was cached from elsewhere), only installed libraries at the
-    outer end go.
+    Without a definition, or when no frame runs it (its trace was cached from elsewhere), only installed libraries at
+    the outer end go.
     """
     if definition is not None:
         for index in reversed(range(len(frames))):

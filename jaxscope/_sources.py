@@ -1,19 +1,21 @@
 """From the file names that compilers print to lines of Python that people know.
 
-Problem: a frame names a file such as ``/tmp/ipykernel_123/456.py``, which is a notebook cell that exists nowhere on disk,
+Problem: a frame names a file such as ``/tmp/ipykernel_123/456.py``, which is a notebook cell that exists nowhere on
+    disk,
 or an absolute path that differs from one machine to the next. Input: file names and line numbers. Output: source lines
 (through `linecache`, where IPython keeps its cells), short display names, and the Python `Listing` that shows just the
 definitions that matter.
 """
 
 import ast
-import inspect
 import linecache
 import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
+from types import CodeType
+from typing import Any
 
 from jaxscope._ir.model import Frame, Listing
 
@@ -44,8 +46,8 @@ def source_line(file: str, line: int) -> str:
 def display_name(file: str) -> str:
     """A file's name as shown to people: the last part of the path, or ``In[3]`` for a notebook cell.
 
-    A cell that IPython does not know (any more) is called ``cell 1185309534`` after the hash of its text, which unlike the
-    number of the process is the same in every run.
+    A cell that IPython does not know (any more) is called ``cell 1185309534`` after the hash of its text, which unlike
+    the number of the process is the same in every run.
     """
     if (cell := _CELL_FILE.search(file)) is None:
         return PurePath(file).name or file
@@ -79,13 +81,10 @@ def is_library(file: str) -> bool:
     return "site-packages" in file or "dist-packages" in file
 
 
-def definition_place(function: object) -> tuple[str, int] | None:
-    """File and first line of a function's own code, None where it has none (built in, or written in C)."""
-    function = inspect.unwrap(function) if callable(function) else function
+def code_of(function: Any) -> CodeType | None:
+    """The code of a function, or of the ``__call__`` of an object; None where it is not Python."""
     code = getattr(function, "__code__", None)
-    if code is None:
-        code = getattr(getattr(type(function), "__call__", None), "__code__", None)
-    return (code.co_filename, code.co_firstlineno) if code is not None else None
+    return code if code is not None else getattr(getattr(type(function), "__call__", None), "__code__", None)  # noqa: B004
 
 
 def python_listing(

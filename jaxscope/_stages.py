@@ -1,8 +1,9 @@
 """Runs trace, lower and compile, and keeps what each gave: a product or the exception, never both, never neither.
 
-Problem: later stages need earlier ones, any of them can raise, compilation can take minutes and must not hold the prompt,
-and some inputs would take the whole process down. Input: a `Request` and a `Target`. Output: one `Stage` per step, yielded
-as it finishes.
+Problem: later stages need earlier ones, any of them can raise, compilation can take minutes and must not hold the
+    prompt,
+and some inputs would take the whole process down. Input: a `Request` and a `Target`. Output: one `Stage` per step,
+yielded as it finishes.
 """
 
 import contextlib
@@ -51,7 +52,8 @@ class Stage:
 
     Attributes:
         key: ``trace``, ``lower`` or ``compile``.
-        status: ``done``; ``failed`` (see `error`); ``not reached``; or ``unavailable`` (see `reason`): left out on purpose.
+        status: ``done``; ``failed`` (see `error`); ``not reached``; or ``unavailable`` (see `reason`): left out on
+            purpose.
         product: JAX's own `Traced`, `Lowered` or `Compiled`; None unless done.
         seconds: What JAX took for it; None where it did not run.
         error: The very exception that was raised.
@@ -78,8 +80,8 @@ def run_stages(
 
     `meanwhile` is called once in the calling thread while XLA compiles in another: time that would only be waited.
 
-    Exceptions become failed stages. `KeyboardInterrupt` is yielded as a failed stage too, and the rest as not reached: the
-    caller decides whether to raise it again.
+    Exceptions become failed stages. `KeyboardInterrupt` is yielded as a failed stage too, and the rest as not reached:
+    the caller decides whether to raise it again.
     """
     steps = _Steps(request, target, compiler_options, meanwhile)
     blocked = ""
@@ -172,8 +174,8 @@ class _Steps:
         platforms = _jax.platforms_of(self._lowered)
         if len(platforms) > 1:
             raise UnavailableError(
-                f"Lowered for several platforms ({', '.join(platforms)}): such a module is for jax.export, and XLA compiles "
-                "for one. Lower for one platform to compile it."
+                f"Lowered for several platforms ({', '.join(platforms)}): such a module is for jax.export, and XLA "
+                "compiles for one. Lower for one platform to compile it."
             )
         here = self._target.platform
         if platforms and here not in platforms and not _same_family(platforms[0], here):
@@ -185,13 +187,16 @@ class _Steps:
             for aval in _jax.all_avals(self._traced.jaxpr):
                 if (size_bytes := _jax.size_bytes(aval)) is not None and size_bytes >= MAXIMUM_ARRAY_BYTES:
                     raise UnavailableError(
-                        f"Not compiled: {aval.str_short()} takes {size_bytes:.3g} bytes, and XLA counts bytes in 63 bits "
-                        "(JAX 0.10 and older abort the process). Check the shape."
+                        f"Not compiled: {aval.str_short()} takes {size_bytes:.3g} bytes, and XLA counts bytes in 63 "
+                        "bits (JAX 0.10 and older abort the process). Check the shape."
                     )
 
 
 def _gone(kind: str, text: str) -> str:
-    return f"A jax.stages.{kind.title()} was handed over, and it no longer holds its {text}. Hand over the function to see it."
+    return (
+        f"A jax.stages.{kind.title()} was handed over, and it no longer holds its {text}. "
+        "Hand over the function to see it."
+    )
 
 
 def _same_family(one: str, other: str) -> bool:

@@ -1,6 +1,7 @@
 """Where to compile for.
 
-Problem: the user names a backend, and a program compiled for another one would be worse than none. Input: what was passed
+Problem: the user names a backend, and a program compiled for another one would be worse than none. Input: what was
+    passed
 as ``target=``. Output: a `Target`, whose device every argument is placed on. Targets without their hardware have their
 place here too; so far only what `jax.devices` offers is known.
 """

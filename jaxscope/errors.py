@@ -1,8 +1,8 @@
 """The errors jaxscope raises of its own accord, under one root.
 
 An exception that JAX or the user's function raises is never wrapped in one of these: it is kept as it is in the failed
-stage, and ``strict=True`` raises that very object. These classes are for what jaxscope itself refuses. Every message has
-three parts: what was being done, what was found, what to do.
+stage, and ``strict=True`` raises that very object. These classes are for what jaxscope itself refuses. Every message
+has three parts: what was being done, what was found, what to do.
 """
 
 

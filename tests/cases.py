@@ -1,8 +1,8 @@
 """Runs one program behind a public bug report through jaxscope and says what came of it.
 
 Input: a case file (its format is in the README beside the cases). Output: a dict of plain facts, printed as JSON by
-``python -m tests.cases FILE``: cases that need an environment of their own, or that could take the process with them, run
-that way.
+``python -m tests.cases FILE``: cases that need an environment of their own, or that could take the process with them,
+run that way.
 """
 
 import contextlib

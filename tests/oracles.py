@@ -5,8 +5,15 @@ from typing import Any
 import jax
 
 
-def count_equations(traced: Any) -> int:
-    """The equations of a jaxpr and of every jaxpr inside it; one that is used twice is printed, and counted, once."""
+def count_equations(traced: Any) -> int | None:
+    """The equations of a jaxpr and of every jaxpr inside it; one that is used twice is printed, and counted, once.
+
+    None where the printer follows another rule: JAX 0.8 repeats what is shared inside a shared jaxpr, and a
+    `custom_linear_solve` prints its jaxprs as the text of a named tuple. What is printed there is checked equation by
+    equation in ``test_ir_jaxpr.py``.
+    """
+    if jax.__version_info__ < (0, 9) or "LinearSolveTuple" in str(traced.jaxpr):
+        return None
     seen: list[Any] = []
 
     def inner_jaxprs(value: Any) -> list[Any]:
@@ -29,8 +36,8 @@ def count_equations(traced: Any) -> int:
 def count_operations(lowered: Any) -> int:
     """The operations of the MLIR module, `builtin.module` and `func.func` aside.
 
-    The bodies of reductions printed as ``applies stablehlo.add`` are not in the text and not counted: two operations each
-    (the one that is named, and the return).
+    The bodies of reductions printed as ``applies stablehlo.add`` are not in the text and not counted: two operations
+    each (the one that is named, and the return).
     """
 
     def count(operation: Any) -> int:
@@ -46,7 +53,7 @@ def count_operations(lowered: Any) -> int:
 
 
 def count_instructions(compiled: Any) -> int | None:
-    """The instructions of every computation of the compiled modules; None on JAX 0.8, whose modules do not list them."""
+    """The instructions of every computation; None on JAX 0.8, whose modules do not list them."""
     if jax.__version_info__ < (0, 9):
         return None
     modules = compiled.runtime_executable().hlo_modules()

@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import re
 import subprocess
 import sys
 import weakref
@@ -54,9 +55,8 @@ def test_jax_own_objects_and_texts():
     assert isinstance(inspection.traced, jax.stages.Traced)
     assert inspection.stablehlo == inspection.lowered.as_text(debug_info=True)
     assert inspection.hlo == inspection.compiled.as_text()
-    assert inspection.jaxpr.split() == str(inspection.traced.jaxpr).replace(";", " ;").replace(" ; ", " ").split() or (
-        "sin" in inspection.jaxpr
-    )
+    # Only where lines break may differ from what JAX prints by default.
+    assert re.sub(r"[\s;]+", "", inspection.jaxpr) == re.sub(r"[\s;]+", "", str(inspection.traced.jaxpr))
     assert inspection.compiled(np.ones(8, np.float32)).shape == (8,)
 
 
@@ -91,10 +91,9 @@ def test_a_failure_is_kept_and_not_raised():
     inspection = jaxscope.inspect(broken, "f32[8]")
     error = inspection.stages["trace"].error
     assert isinstance(error, jax.errors.NonConcreteBooleanIndexError) and inspection.error is error
-    with pytest.raises(UnavailableError, match="it is failed") as raised:
+    with pytest.raises(UnavailableError, match="it is not reached"):
         _ = inspection.compiled
-    assert "not reached" in str(raised.value) or raised.value.__cause__ is None
-    with pytest.raises(UnavailableError) as raised:
+    with pytest.raises(UnavailableError, match="it is failed") as raised:
         _ = inspection.traced
     assert raised.value.__cause__ is error
     assert not inspection.ops.size and inspection.cost["after"].isna().all()
@@ -130,7 +129,9 @@ def test_check_and_call_agree():
     inspection = jaxscope.inspect(scale, "f32[8]", call=("f32[9]",))
     again = inspection.check(jnp.ones(9))
     assert [row.path for row in again.rows] == ["x"] and again.raises
-    table = next(table for tab in inspection._source.view["tabs"] for table in tab["tables"] if table["key"] == "mismatches")
+    table = next(
+        table for tab in inspection._source.view["tabs"] for table in tab["tables"] if table["key"] == "mismatches"
+    )
     assert table["rows"][0]["cells"][:3] == ["x", "f32[8]", "f32[9]"] and table["rows"][0]["tone"] == "error"
     assert "f32[9] ✕" in str(inspection)
 
@@ -170,21 +171,20 @@ def test_the_text_is_the_same_in_every_process(tmp_path):
         for _ in range(2)
     }
     (text,) = texts
-    assert " at 0x" not in text and str(tmp_path) not in text
+    assert not re.search(" at 0x[0-9a-f]", text) and str(tmp_path) not in text
     for heading in ("== Python", "== Jaxpr", "== StableHLO", "== Compiled HLO", "== Cost", "== Memory", "== Types"):
         assert heading in text
 
 
 def test_times_and_colour_only_on_request():
     inspection = jaxscope.inspect(scale, "f32[8]")
-    assert " ms ==" not in str(inspection) and "\x1b" not in str(inspection)
-    assert " ms ==" in inspection.to_text(times=True)
+    timed = re.compile(r"== Compiled HLO · .* (µs|ms|s) ==")
+    assert not timed.search(str(inspection)) and "\x1b" not in str(inspection)
+    assert timed.search(inspection.to_text(times=True))
     assert "\x1b[" in inspection.to_text(colour=True)
 
 
 def test_colour_adds_nothing_but_colour():
-    import re
-
     inspection = jaxscope.inspect(scale, "f32[8]")
     assert re.sub("\x1b\\[[0-9;]*m", "", inspection.to_text(colour=True)) == str(inspection)
 

@@ -1,7 +1,8 @@
-"""Programs behind public bug reports: an inspection for each, never an exception of jaxscope's, and what its docstring asks.
+"""Programs behind public bug reports: an inspection for each, never an exception of jaxscope's, and what its docstring
+asks.
 
-Each expectation is a function of the facts that `tests.cases` collects. What a case asks of later work (trip counts, advice,
-compile-only targets) stands in `LATER`, by name, and must fail until that work is done.
+Each expectation is a function of the facts that `tests.cases` collects. What a case asks of later work (trip counts,
+advice, compile-only targets) stands in `LATER`, by name, and must fail until that work is done.
 """
 
 import functools
@@ -84,7 +85,7 @@ EXPECTED = {
     "036": lambda f: f["title"].startswith("partial(scale, 3)(x: f32[8])"),
     "037": lambda f: "def __call__" in f["python"] and "(" in f["title"],
     "040": lambda f: f["counts"]["jaxpr"] == 6000 and f["status"]["compile"] == "done",
-    "042": lambda f: " at 0x" not in f["text"],
+    "042": lambda f: " at 0x" not in f["text"].replace(" at 0x…", ""),
     "043": lambda f: "custom_vjp_call" in " ".join(f["listings"]["jaxpr"]["ops"]) and f["listings"]["jaxpr"]["folds"],
     "045": lambda f: f["listings"]["stablehlo"]["ops"].count("stablehlo.while") == 2 and len(f["listings"]["jaxpr"]["folds"]) >= 4,
     "046": lambda f: len(arguments(f)) == 1 and "token" in notes(f, "arguments"),
@@ -154,7 +155,7 @@ EXPECTED = {
     "147": lambda f: "2" in cost(f, "FLOPs")[2] and "call" in cost(f, "FLOPs")[2],
     "149": lambda f: max(map(len, arguments(f).values())) < 120 and len(f["html"]) < 50_000,
     "151": lambda f: "—" not in cost(f, "FLOPs")[:2],
-    "152": lambda f: arguments(f)["self"].startswith("static = ") and list(arguments(f).values())[0] == "f32[4]",
+    "152": lambda f: arguments(f)["self"].startswith("static = ") and "f32[4]" in arguments(f).values(),
     "153": lambda f: memory(f, "Aliased") == "12" and not any("jitted for this" in note for note in f["notes"]),
     "154": lambda f: f["status"] == {"trace": "done", "lower": "done", "compile": "unavailable"},
 }  # fmt: skip

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxscope import _inputs
-from jaxscope._inputs import abstract, parse_spec, read_call, read_request, refuse_collisions, shorten
+from jaxscope._inputs import abstract, read_call, read_request, refuse_collisions
+from jaxscope._specs import parse_spec, shorten
 from jaxscope.errors import InputError
 
 

@@ -1,7 +1,7 @@
 """The jaxpr parser against the printer's own account of what it printed, and against the jaxpr objects.
 
-The oracle listens to JAX's printer: each time it prints an equation, the equation and the names it prints are noted. That
-is the order and the number of equations in the text, sub-jaxprs that are printed once included.
+The oracle listens to JAX's printer: each time it prints an equation, the equation and its names are noted. That is the
+order and the number of equations in the text, sub-jaxprs that are printed once included.
 """
 
 import ast

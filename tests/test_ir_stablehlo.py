@@ -265,9 +265,33 @@ def test_layouts_written_by_hand(case, around):
 
 
 PIECES = st.sampled_from(
-    ["%0 = ", "stablehlo.add", " %a", "{", "}", "({", "})", "\n", "  ", " : ", "tensor<2xf32>", '"', "^bb0", "(", ")", "loc(",
-     "#loc1", "#loc1 = loc(callsite(#loc1 at #loc2))\n", "#loc2 = loc(#loc1)\n", "func.func @f", "module ", "// ", "return", ", "]
-)  # fmt: skip
+    [
+        "%0 = ",
+        "stablehlo.add",
+        " %a",
+        "{",
+        "}",
+        "({",
+        "})",
+        "\n",
+        "  ",
+        " : ",
+        "tensor<2xf32>",
+        '"',
+        "^bb0",
+        "(",
+        ")",
+        "loc(",
+        "#loc1",
+        "#loc1 = loc(callsite(#loc1 at #loc2))\n",
+        "#loc2 = loc(#loc1)\n",
+        "func.func @f",
+        "module ",
+        "// ",
+        "return",
+        ", ",
+    ]
+)
 
 
 @given(st.lists(PIECES, max_size=40).map("".join))

@@ -143,7 +143,7 @@ def test_a_named_target_is_the_one_compiled_for():
 
 
 def test_an_interrupt_returns_while_xla_still_compiles(monkeypatch):
-    """The compile is made to take 20 s in a call that cannot be interrupted; the interrupt comes after half a second."""
+    """The compile is made to take 20 s in a call that cannot be interrupted; the interrupt comes after 0.5 s."""
     ended = threading.Event()
 
     def slow(self, *args, **kwargs):

@@ -19,8 +19,8 @@ def operations_frame(listings: Iterable[LinkedListing]) -> "pd.DataFrame":
     Returns:
         Columns: ``stage`` (the listing), ``line`` (from 1, in the exact text), ``op`` (primitive, operation or opcode),
         ``result`` (names), ``type``, ``operands`` (names), ``block`` (the function, region or computation), ``file``,
-        ``python_line``, ``column`` and ``function`` of the innermost Python frame (missing where the compiler names none), and
-        ``name_path``.
+        ``python_line``, ``column`` and ``function`` of the innermost Python frame (missing where the compiler names
+        none), and ``name_path``.
     """
     import pandas as pd
 
@@ -45,6 +45,18 @@ def operations_frame(listings: Iterable[LinkedListing]) -> "pd.DataFrame":
                     op.name_path,
                 )
             )
-    columns = ["stage", "line", "op", "result", "type", "operands", "block", "file", "python_line", "column", "function"]
+    columns = [
+        "stage",
+        "line",
+        "op",
+        "result",
+        "type",
+        "operands",
+        "block",
+        "file",
+        "python_line",
+        "column",
+        "function",
+    ]
     frame = pd.DataFrame(rows, columns=[*columns, "name_path"])
     return frame.astype({"python_line": "Int64", "column": "Int64"})

@@ -100,10 +100,12 @@ class _MetadataReader:
 
 def _operand_names(text: str) -> tuple[str, ...]:
     """The names in an operand list, whose closing parenthesis may still be there."""
-    if "(" not in text and "[" not in text and "/" not in text:
-        return tuple(text.rstrip(")").split(", ")) if text != ")" else ()
+    text = text[:-1] if text.endswith(")") else text
+    if "/*" in text:
+        text = _COMMENT.sub("", text)
+    if "(" not in text and "[" not in text:
+        return tuple(text.split(", ")) if text else ()
     names, depth, start = [], 0, 0
-    text = _COMMENT.sub("", text[:-1] if text.endswith(")") else text)
     for index, character in enumerate(text):
         if character in "([{":
             depth += 1

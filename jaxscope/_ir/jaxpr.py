@@ -28,7 +28,7 @@ LineStacks = Sequence[Sequence[tuple[int, int, Sequence[Frame]]] | Sequence[Fram
 
 # f32[4]    Ref<vmem>{f32[8,128]}    f32[8@(x, y)]{V:(x, y)}    key<fry>[]
 _BRACKETED = r"(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\]|\{(?:[^{}]|\{[^{}]*\})*\}|\((?:[^()]|\([^()]*\))*\))"
-_TYPE = rf"[^\s\[\](){{}},;.]+(?:{_BRACKETED}|[^\s\[\](){{}},;.])*"
+_TYPE = rf"[^\s\[\](){{}},;.]++(?:{_BRACKETED}|[^\s\[\](){{}},;.]++)*+"
 # a:f32[4]    _:f32[]
 _BINDER = rf"[a-z_*]+:{_TYPE}"
 _BINDERS = rf"{_BINDER}(?:\s+{_BINDER})*"
@@ -42,9 +42,11 @@ _SHARED = re.compile(r"let (\S.*?) = (?=\{ lambda )")
 _RESULTS = re.compile(rf"({_BINDERS})( = | <- |, )")
 # `mul[`    `mul `    `random_bits[`
 _PRIMITIVE = re.compile(r"(?: ?= )?([^\s\[\]={}]+)(?=[ \[\n]|$)")
-# What stands where an equation updates a reference: `x[i,:] <- a`    `x[...] += a`    `x[i] <- x[i], a`
-_REFERENCE = re.compile(r"([a-z]+)((?:\[[^\n]*?\]|[.{][^\n]*?)*?) (<-|\+=) ([^\n;]*?)(?=\n|; |\s+in \(|$)")
-# What an equation reads through a reference: `x[i,1:3]`    `x[...] mask=m other=o`
+# Between a reference and what is written to it: `x[i,:] <- a`    `x[...] += a`
+_WRITE = re.compile(r" (<-|\+=) ")
+# What is written there: a reference or the start of one, `x[i,:]`    `(x[...], y[...])`
+_REFERENCE = re.compile(r"\(?[a-z]+[\[.{]")
+# What an equation reads or writes: `x[i,1:3]`    `x[...] mask=m other=o`
 _READ = re.compile(r"([^\n;]*?)(?=\n|; |\s+in \(|$)")
 # The names in such text; not the words before `=`, in type names or after a dot.
 _REFERENCE_NAME = re.compile(r"(?<![\w.])[a-z]+(?![\w=(.])(?<!mask)(?<!other)")
@@ -253,13 +255,12 @@ class _Reader:
             op.name = "get"
             read = _READ.match(text, at)
             return self._finish_reference(op, read[1], read.end())
-        if joint != " = " and (written := _REFERENCE.match(text, at)):
-            op.name = "addupdate" if written[3] == "+=" else "swap"
-            names = written[1] + written[2] + " " + written[4]
+        if joint != " = " and (write := self._write(at)):
+            op.name = "addupdate" if write[1] == "+=" else "swap"
+            value = _READ.match(text, write.end())
             # `b, x[i] <- x[i], v` prints the reference twice and uses it once.
-            if joint == ", ":
-                names = written[4]
-            return self._finish_reference(op, names, written.end())
+            names = value[1] if joint == ", " else f"{text[at : write.start()]} {value[1]}"
+            return self._finish_reference(op, names, value.end())
         primitive = _PRIMITIVE.match(text, at)
         if primitive is None:
             op.end = self._next(at, separator)
@@ -276,6 +277,16 @@ class _Reader:
         op.operands = tuple(_VARIABLE.findall(text[at:end]))
         op.end = end if end > at or not text.startswith(" ", at) else at + 1
         return op.end
+
+    def _write(self, at: int) -> re.Match[str] | None:
+        """The arrow of an equation that writes to a reference and starts at `at`, None when it is another's."""
+        if not _REFERENCE.match(self.text, at):
+            return None
+        end = self.text.find("\n", at)
+        write = _WRITE.search(self.text, at, len(self.text) if end < 0 else end)
+        if write is None or "; " in (reference := self.text[at : write.start()]) or reference[-1] not in "]})":
+            return None
+        return write
 
     def _finish_reference(self, op: _OpenOp, names: str, end: int) -> int:
         op.operands = tuple(_REFERENCE_NAME.findall(_SLICE.sub(r"\1 ", _LITERAL.sub("", names))))

@@ -36,6 +36,7 @@ _WHOLE = re.compile(rf"(?:{_FLAT}|\{{(?:{_FLAT}|\{{(?:{_FLAT}|\{{(?:{_FLAT})*+\}
 _LOCATION_ALIAS = re.compile(r"(#loc\d*) = loc\((.*)\)\s*$")
 # The tokens that matter inside an op: `loc(`, `"text"`, `// note`, `%5#1`, `%arg0:`, `%iterArg = `, `^bb0`, brackets
 _TOKEN = re.compile(rf"({QUOTED})|(//)|\b(loc\()|({_NAME})(?:#\d+)?(:(?!:)| ?= ?(?!=))?|(\^[\w$.-]*)|([](){{}}[])|(:)")
+_PARENTHESIS = re.compile(rf"{QUOTED}|[()]")
 # The words before a region: `cond {`    `} do {`
 _REGION_WORD = re.compile(r"(?:^|[\s)}])([a-z_]+) ?\{$")
 # @main    @"odd name"
@@ -108,10 +109,10 @@ def split_types(types: str) -> list[str]:
 def _closing_parenthesis(line: str, at: int) -> int:
     """The index of the parenthesis that closes the one before `at`, quoted text apart; the line's end without one."""
     depth = 1
-    for match in re.finditer(rf"{QUOTED}|[()]", line[at:]):
+    for match in _PARENTHESIS.finditer(line, at):
         depth += {"(": 1, ")": -1}.get(match[0], 0)
         if not depth:
-            return at + match.start()
+            return match.start()
     return len(line)
 
 

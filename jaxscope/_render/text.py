@@ -4,6 +4,7 @@ Input: a view source. Output: one string. This is the form that tests read, so i
 every tab, every table, every failure, every listing with its Python places beside it.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -25,6 +26,8 @@ _COLOURS = {
     "string": "32",
 }
 _GUTTER_LIMIT = 28
+# policy=<function dots_saveable at 0x7f3a5c0d8e50>
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-FX]{6,}")
 
 
 class TextSource(Protocol):
@@ -51,9 +54,8 @@ def render_text(source: TextSource, *, colour: bool = False, times: bool = False
         listings: Whether to print the texts of the stages, or only their counts.
     """
     view = source.view
-    blocks = [
-        "\n".join([view["title"], f"target: {view['target']['label']}", view["versions"], *_notes(view["notes"])])
-    ]
+    head = [view["title"], f"target: {view['target']['label']}", view["versions"], *_notes(view["notes"])]
+    blocks = ["\n".join(map(visible, head))]
     for tab in view["tabs"]:
         lines = [_heading(tab, times), *_notes(tab["notes"])]
         if tab["failure"] is not None:
@@ -132,7 +134,7 @@ def _listing(index: ListingIndex, text: str, colour: bool) -> Iterator[str]:
             shown = visible(line)
         else:
             shown = visible(_readable(index["dialect"], line))
-            if line and not shown or blank and not line:
+            if not shown and (line or blank):
                 continue  # a line that was put away whole, or another empty one
             if colour:
                 shown = "".join(_paint(kind, part) for kind, part in tokenize(index["dialect"], shown))
@@ -153,7 +155,8 @@ def _readable(dialect: str, line: str) -> str:
                 pieces.append(f"…{span.end - span.start:,} characters…")
             end = span.end
     pieces.append(line[end:])
-    return "".join(pieces)
+    # Functions in a jaxpr's parameters print with their address, which differs from run to run.
+    return _ADDRESS.sub(" at 0x…", "".join(pieces))
 
 
 def _place(index: ListingIndex, line: int) -> str:

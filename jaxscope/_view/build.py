@@ -1,8 +1,8 @@
 """From an inspection to the view model: every tab, whatever state it is in.
 
 Input: what an `Inspection` offers (`Facts`), possibly while its stages are still running. Output: a `View`. A tab whose
-facts cannot be worked out says so itself and leaves the others alone; tests set `CONTAIN_FAILURES` to False so that nothing
-is hidden from them.
+facts cannot be worked out says so itself and leaves the others alone; tests set `CONTAIN_FAILURES` to False so that
+nothing is hidden from them.
 """
 
 from collections.abc import Callable

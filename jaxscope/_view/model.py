@@ -73,8 +73,9 @@ class Table(TypedDict):
 class Tab(TypedDict):
     """One entry of the strip.
 
-    `count` is a short string such as ``18 eqns`` ("" while unknown), `seconds` the stage's own time (None where there is
-    none), `reason` why a tab without content has none. A listing tab carries `lines` and `size_bytes` once it is known.
+    `count` is a short string such as ``18 eqns`` ("" while unknown), `seconds` the stage's own time (None where there
+    is none), `reason` why a tab without content has none. A listing tab carries `lines` and `size_bytes` once it is
+    known.
     """
 
     key: str
@@ -117,10 +118,11 @@ class ListingIndex(TypedDict):
         key: The tab it belongs to.
         dialect: The grammar that highlights it (``python`` brings its own `tokens` instead).
         numbers: The number shown beside each line, 0 for none; empty means 1, 2, 3, …
-        line_stack: A node of `stacks`, LINE_WITHOUT_OP, or LINE_MADE_BY_COMPILER for an op that no Python line asked for.
+        line_stack: A node of `stacks`, LINE_WITHOUT_OP, or LINE_MADE_BY_COMPILER for an op that no Python line asked
+            for.
         line_path: Index into `paths`, -1 for none.
-        line_place: For Python listings, index into `files` of the file that the line comes from, -1 for a heading or gap;
-            empty for the others.
+        line_place: For Python listings, index into `files` of the file that the line comes from, -1 for a heading or
+            gap; empty for the others.
         spans: ``[first line, last line]`` of every op of more than one line.
         folds: ``[line, last line, kind, closed]``; `line` stays visible.
         files: Short names, made unique. The same file has the same name in every listing of an inspection.

@@ -1,6 +1,7 @@
 """The tables of the Cost, Memory and Types tabs: raw figures become cells, reasons stay reasons.
 
-Input: the facts of an inspection whose stages have ended. Output: for each tab a short count for the strip and its tables.
+Input: the facts of an inspection whose stages have ended. Output: for each tab a short count for the strip and its
+    tables.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ def title(name: str, signature: Signature) -> str:
     arguments += [f"{leaf.path}={leaf.value}" for leaf in signature.static]
     outputs = ", ".join(leaf.type for leaf in signature.outputs)
     result = f"({outputs})" if len(signature.outputs) != 1 else outputs
-    if signature.types is None or not signature.outputs and not signature.arguments:
+    if signature.types is None or (not signature.outputs and not signature.arguments):
         result = "?" if signature.types is None else result
     shown = f"{name}({', '.join(arguments)}) → {result}"
     if len(shown) <= _MAXIMUM_TITLE_LENGTH:
@@ -196,16 +197,15 @@ def _argument_row(leaf: Leaf) -> Row:
     donated = _MISSING
     if leaf.donated:
         donated = f"yes, to {leaf.aliased}" if not isinstance(leaf.aliased, Unavailable) else "yes, but not used"
-    if isinstance(leaf.dropped, Unavailable):
-        use = _MISSING
-    else:
-        use = "yes, never read" if leaf.dropped else "no"
+    dropped = _MISSING
+    if not isinstance(leaf.dropped, Unavailable):
+        dropped = "yes, never read" if leaf.dropped else "no"
     row = _row(
         leaf.path,
         _type_of(leaf),
         _bytes(leaf.size_bytes),
         donated,
-        use,
+        dropped,
         _text(leaf.sharding),
         _reasons(leaf.note, leaf.size_bytes),
     )

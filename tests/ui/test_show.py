@@ -1,4 +1,4 @@
-"""`jaxscope.show` in a real JupyterLab: one widget however it is called, live, and still there in the saved notebook."""
+"""`jaxscope.show` in a real JupyterLab: one widget however it is called, live, and kept in the saved notebook."""
 
 import json
 
