@@ -111,7 +111,7 @@ class _Work:
             if display is not None and facts.running is not None:
                 display.refresh_view()
         if self._call is not None:
-            facts.mismatches = inspection.check(*self._call[0], **self._call[1])
+            facts.mismatches = inspection.check(*self._call[0], **self._call[1]).mismatches
             self._call = None
         if display is not None:
             display.close()

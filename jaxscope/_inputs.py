@@ -310,8 +310,12 @@ def read_call(call: Any) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
 def read_types(value: Any) -> Any:
     """An argument as it is, but with strings that name a type replaced by that type."""
     try:
-        return jax.tree.map(lambda leaf: parse_spec(leaf) if isinstance(leaf, str) and is_spec(leaf) else leaf, value)
+        return jax.tree.map(_read_type, value)
     except InputError:
         raise
     except Exception:  # A container that checks its leaves: its strings, if any, stay strings.
         return value
+
+
+def _read_type(leaf: Any) -> Any:
+    return parse_spec(leaf) if isinstance(leaf, str) and is_spec(leaf) else leaf

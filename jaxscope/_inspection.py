@@ -13,17 +13,52 @@ import jax
 from jaxscope import _inputs
 from jaxscope._analysis.cost import cost_frame
 from jaxscope._analysis.memory import memory_frame
-from jaxscope._analysis.mismatches import Mismatches, check_call
+from jaxscope._analysis.mismatches import Mismatches, check_call, mismatch_frame
 from jaxscope._analysis.operations import operations_frame
 from jaxscope._analysis.signature import signature_frame
 from jaxscope._facts import Facts
 from jaxscope._render.display import Display
-from jaxscope._render.text import render_text
+from jaxscope._render.html import render_table, visible
+from jaxscope._render.text import render_text, table_lines
 from jaxscope._stages import Stage
 from jaxscope._view.source import ViewSource
+from jaxscope._view.tables import mismatch_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Check:
+    """How a call differs from the signature that a program was compiled for; shows itself as a table.
+
+    Attributes:
+        mismatches: The records, with notes on what was not compared.
+        rows: One record per leaf or container that differs: path, both types, what differs, verdict, advice.
+        raises: Whether the compiled function would raise for the call.
+        summary: The outcome in one line.
+    """
+
+    def __init__(self, mismatches: Mismatches):
+        self.mismatches = mismatches
+        self.rows = mismatches.rows
+        self.raises = mismatches.raises
+        self.summary = mismatches.summary
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """The rows as a data frame."""
+        return mismatch_frame(self.mismatches)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        return "\n".join(map(visible, table_lines(mismatch_table(self.mismatches))))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return render_table(mismatch_table(self.mismatches))
 
 
 class Inspection:
@@ -107,7 +142,7 @@ class Inspection:
         """One row per op of every stage: name, result type, lines, Python place, name path."""
         return operations_frame([self._facts.listing(key) for key in self._facts.available_listings()])
 
-    def check(self, *args: Any, **kwargs: Any) -> Mismatches:
+    def check(self, *args: Any, **kwargs: Any) -> Check:
         """Compares a call with the compiled signature, without making the call.
 
         Args:
@@ -119,7 +154,7 @@ class Inspection:
             One row per leaf that differs, with its path, both types and what to do; empty when the call fits.
         """
         read = {name: _inputs.read_types(value) for name, value in kwargs.items()}
-        return check_call(self._facts.signature, tuple(map(_inputs.read_types, args)), read)
+        return Check(check_call(self._facts.signature, tuple(map(_inputs.read_types, args)), read))
 
     def __str__(self) -> str:
         return render_text(self._source)

@@ -9,7 +9,6 @@ and how many ops are linked at all.
 """
 
 import inspect
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -89,6 +88,15 @@ class LinkedListing:
                 found.setdefault(keys[stack], []).append(line)
         return found
 
+    def lines_through(self, file: str, line: int) -> list[int]:
+        """The lines whose call stack passes through a line of Python."""
+        nodes = {
+            node
+            for node in range(len(self.stacks.nodes))
+            if any(frame.file == file and frame.line == line for frame in self.stacks.walk(node))
+        }
+        return [number for number, stack in enumerate(self.line_stack) if stack in nodes]
+
     def frames(self, line: int) -> tuple[Frame, ...]:
         """The call stack of a line, innermost frame first; () where there is none."""
         stack = self.line_stack[line]
@@ -152,28 +160,22 @@ def trim_stack(frames: tuple[Frame, ...], definition: Definition | None) -> tupl
 
 
 def linked_lines(source: LinkedListing, line: int, other: LinkedListing) -> Links:
-    """The lines of `other` that come from the same place in Python as `line` of `source`."""
+    """The lines of `other` that come from the same place in Python as `line` of `source`.
+
+    Near are those that share only the line of Python, be it further out in their call stack.
+    """
     frames = source.frames(line)
     if not frames:
         return Links((), ())
     # The same expression where both compilers kept its end; XLA keeps one end for all expressions that start together.
-    exact = other._lines_by_extent.get(_extent(frames[0])) or other._lines_by_position.get(frames[0].position, ())
-    near = other._lines_by_line.get((frames[0].file, frames[0].line), ())
-    return Links(tuple(exact), tuple(sorted(set(near) - set(exact))))
+    exact = other._lines_by_extent.get(_extent(frames[0])) or other._lines_by_position.get(frames[0].position, [])
+    return _links(exact, other.lines_through(frames[0].file, frames[0].line))
 
 
 def lines_of_python(listing: LinkedListing, file: str, line: int) -> Links:
     """The lines that one line of Python asked for: `exact` in its own words, `near` through what it called."""
-    exact = listing._lines_by_line.get((file, line), ())
-    through = {
-        node
-        for node in range(len(listing.stacks.nodes))
-        if any(frame.file == file and frame.line == line for frame in listing.stacks.walk(node))
-    }
-    near = [number for number, stack in enumerate(listing.line_stack) if stack in through]
+    return _links(listing._lines_by_line.get((file, line), []), listing.lines_through(file, line))
+
+
+def _links(exact: list[int], near: list[int]) -> Links:
     return Links(tuple(exact), tuple(sorted(set(near) - set(exact))))
-
-
-def all_frames(listings: Iterator[LinkedListing] | list[LinkedListing]) -> list[Frame]:
-    """Every frame of every listing, each once, in the order in which they appear."""
-    return list(dict.fromkeys(frame for listing in listings for frame in listing.stacks.frames))

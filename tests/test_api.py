@@ -128,7 +128,9 @@ def test_bad_input_is_refused_before_any_work():
 def test_check_and_call_agree():
     inspection = jaxscope.inspect(scale, "f32[8]", call=("f32[9]",))
     again = inspection.check(jnp.ones(9))
-    assert [row.path for row in again.rows] == ["x"] and again.raises
+    assert [row.path for row in again.rows] == ["x"] and again.raises and len(again) == 1
+    assert list(again.frame["verdict"]) == ["raises"]
+    assert "f32[9] ✕" in str(again) and "<table>" in again._repr_html_()
     table = next(
         table for tab in inspection._source.view["tabs"] for table in tab["tables"] if table["key"] == "mismatches"
     )

@@ -39,7 +39,7 @@ def to_frames(traceback):
     )
 
 
-def print_with_log(closed_jaxpr, monkeypatch):
+def print_with_log(closed_jaxpr, monkeypatch, width):
     """The text, the source map in frames, and one record for each equation in the order of printing."""
     log = []
     original = core.pp_eqn
@@ -63,7 +63,7 @@ def print_with_log(closed_jaxpr, monkeypatch):
     source_map = []
     with monkeypatch.context() as patch:
         patch.setattr(core, "pp_eqn", listening)
-        text = closed_jaxpr.pretty_print(use_color=False, source_map=source_map)
+        text = closed_jaxpr.pretty_print(use_color=False, source_map=source_map, width=width)
     spans = [
         [(start, end, known.setdefault(id(source), to_frames(source))) for start, end, source in line]
         for line in source_map
@@ -71,8 +71,8 @@ def print_with_log(closed_jaxpr, monkeypatch):
     return text, spans, log
 
 
-def check(closed_jaxpr, monkeypatch):
-    text, spans, log = print_with_log(closed_jaxpr, monkeypatch)
+def check(closed_jaxpr, monkeypatch, width=80):
+    text, spans, log = print_with_log(closed_jaxpr, monkeypatch, width)
     listing = jaxpr.parse(text, spans)
     assert_well_formed(listing, text)
     assert_names_resolve(listing)
@@ -99,6 +99,13 @@ def check(closed_jaxpr, monkeypatch):
     assert [(op.line, op.name, op.operands) for op in plain.ops] == [(o.line, o.name, o.operands) for o in listing.ops]
     assert {op.stack for op in plain.ops} <= {NO_STACK}
     return listing
+
+
+@pytest.mark.parametrize("width", [1, 30, 60, 400])
+@pytest.mark.parametrize("name", programs.PROGRAMS)
+def test_every_width(name, width, monkeypatch):
+    """Narrow lines break what is flat at the usual width, wide ones join what is broken."""
+    check(programs.stages(name).traced.jaxpr, monkeypatch, width)
 
 
 def count_distinct(jaxpr_object, seen):

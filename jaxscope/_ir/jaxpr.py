@@ -15,6 +15,7 @@ Equations on references print without their primitive: ``a <- x[i]`` is called `
 ``a, x[i] <- x[i], b`` ``swap``, ``x[i] += a`` ``addupdate``. Literals are not operands, ``_`` is not a result.
 """
 
+import functools
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -52,8 +53,6 @@ _READ = re.compile(r"([^\n;]*?)(?=\n|; |\s+in \(|$)")
 _REFERENCE_NAME = re.compile(r"(?<![\w.])[a-z]+(?![\w=(.])(?<!mask)(?<!other)")
 # a variable or a literal among operands: `a`    `1.0:f32[]`    `[...]:f32[3]`    `True:bool[]`
 _ATOM = rf"(?:[a-z]+(?![^\s;])|(?:\[\.\.\.\]|[^\s\[\]=:;]+):{_TYPE})"
-_OPERANDS = rf"(?:\s+{_ATOM})*"
-_FLAT_OPERANDS = re.compile(rf"({_OPERANDS}) ?(?=\n|; |\s+in \(|$)")
 _VARIABLE = re.compile(r"(?<![^\s])[a-z]+(?![^\s])")
 # `jaxpr=`    `out_sharding=`
 _KEY = re.compile(r"([A-Za-z_]\w*)=")
@@ -71,6 +70,13 @@ _SLICE = re.compile(r"\b([a-z]+):\1\+")
 
 # Nesting beyond this is read as the text of a parameter: nobody's program, and Python's own stack is finite.
 _MAX_DEPTH = 120
+
+
+@functools.lru_cache(maxsize=256)
+def _operands(separator: str) -> re.Pattern[str]:
+    """Operands up to what ends their equation; they go on over lines that are indented more than equations are."""
+    between = f"(?: |{separator} +)" if separator.startswith("\n") else " "
+    return re.compile(rf"(?:{between}{_ATOM})* ?(?=\n|; |\s+in \(|$)")
 
 
 @dataclass(slots=True)
@@ -270,8 +276,8 @@ class _Reader:
         if text.startswith("[\n", at):
             at = self._broken_parameters(at, block, depth)
         elif text.startswith("[", at):
-            at = self._flat_parameters(at, block, depth)
-        operands = _FLAT_OPERANDS.match(text, at)
+            at = self._flat_parameters(at, separator, block, depth)
+        operands = _operands(separator).match(text, at)
         # What follows is a separator, the end, or something unforeseen, which then belongs to this equation.
         end = operands.end() if operands is not None else self._next(at, separator)
         op.operands = tuple(_VARIABLE.findall(text[at:end]))
@@ -328,7 +334,7 @@ class _Reader:
                 return end
         return None
 
-    def _flat_parameters(self, at: int, block: int, depth: int) -> int:
+    def _flat_parameters(self, at: int, separator: str, block: int, depth: int) -> int:
         """Reads ``[a=1 b={ lambda ... }]``: it ends at the first ``]`` after which only operands follow."""
         text = self.text
         start, name = at + 1, ""
@@ -338,7 +344,7 @@ class _Reader:
             if match[1]:
                 name = match[1]
             elif match[0] == "]":
-                if _FLAT_OPERANDS.match(text, match.end()):
+                if _operands(separator).match(text, match.end()):
                     return match.end()
             elif (after := self.jaxpr(match.start(), name, block, depth + 1)) is not None:
                 start = after

@@ -116,7 +116,8 @@ def _failure(title: str, failure: FailureView) -> str:
     )
 
 
-def _table(table: Table) -> str:
+def render_table(table: Table) -> str:
+    """One table as a static fragment."""
     columns = table["columns"]
     head = "".join(
         f'<th align="{escape(column["align"])}" title="{escape(column["help"])}">{escape(column["label"])}</th>'
@@ -163,7 +164,7 @@ def render_fallback(view: View, note: str = "") -> str:
     parts.append(f"</tr></thead><tbody>{''.join(map(_stage, view['tabs']))}</tbody></table>")
     parts += [_failure(tab["title"], tab["failure"]) for tab in view["tabs"] if tab["failure"]]
     for tab in view["tabs"]:
-        content = "".join(f"<p>{escape(text)}</p>" for text in tab["notes"]) + "".join(map(_table, tab["tables"]))
+        content = "".join(f"<p>{escape(text)}</p>" for text in tab["notes"]) + "".join(map(render_table, tab["tables"]))
         if content:
             summary = " · ".join(escape(text) for text in (tab["title"], tab["count"]) if text)
             parts.append(f"<details><summary>{summary}</summary>{content}</details>")

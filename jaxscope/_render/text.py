@@ -63,7 +63,7 @@ def render_text(source: TextSource, *, colour: bool = False, times: bool = False
         elif tab["reason"]:
             lines.append(tab["reason"])
         for table in tab["tables"]:
-            lines += ["", *_table(table)] if len(tab["tables"]) > 1 else _table(table)
+            lines += ["", *table_lines(table)] if len(tab["tables"]) > 1 else table_lines(table)
         lines = [visible(line) for line in lines]
         if listings and tab["kind"] == "listing" and tab["status"] == "done":
             lines += _listing(source.index(tab["key"]), source.text(tab["key"]), colour)
@@ -97,7 +97,8 @@ def _failure(failure: FailureView) -> Iterator[str]:
         yield f"What to do: {failure['advice']}"
 
 
-def _table(table: Table) -> Iterator[str]:
+def table_lines(table: Table) -> Iterator[str]:
+    """A table as lines of text: title, summary, aligned columns, notes."""
     yield table["title"] + (f" ({table['source']})" if table["source"] else "")
     if table["summary"]:
         yield table["summary"]

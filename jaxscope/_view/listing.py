@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pygments.lexers.python import PythonLexer
 from pygments.token import Token
 
-from jaxscope._links import LinkedListing
+from jaxscope._ir.model import Listing
+from jaxscope._links import Definition, LinkedListing
 from jaxscope._sources import SourceLine, display_names
 from jaxscope._view.model import LINE_WITHOUT_OP, ListingIndex
 
@@ -63,6 +64,7 @@ def index_listing(linked: LinkedListing) -> ListingIndex:
         line_place=[],
         spans=spans,
         folds=[[fold.line, fold.end_line, fold.kind, fold.closed] for fold in listing.folds],
+        start=_main_line(listing),
         files=list(files),
         functions=list(functions),
         frames=frames,
@@ -73,7 +75,17 @@ def index_listing(linked: LinkedListing) -> ListingIndex:
     )
 
 
-def index_python(lines: Sequence[SourceLine]) -> ListingIndex:
+def _main_line(listing: Listing) -> int:
+    """Where the program itself begins: jaxprs and computations print their helpers before it."""
+    if listing.dialect == "hlo":
+        return next((block.line for block in listing.blocks if block.kind == "entry"), 0)
+    if listing.dialect == "jaxpr":
+        # The printer puts what is used more than once before the program, which comes last.
+        return max((block.line for block in listing.blocks if block.parent == -1), default=0)
+    return 0
+
+
+def index_python(lines: Sequence[SourceLine], definition: Definition | None) -> ListingIndex:
     """The columns of the Python side: real line numbers, the file of each line, and Pygments' tokens."""
     names = display_names(line.file for line in lines)
     files = {name: number for number, name in enumerate(dict.fromkeys(names.values()))}
@@ -86,6 +98,14 @@ def index_python(lines: Sequence[SourceLine]) -> ListingIndex:
         line_place=[files[names[line.file]] if line.number else -1 for line in lines],
         spans=[],
         folds=[],
+        start=next(
+            (
+                at
+                for at, line in enumerate(lines)
+                if definition and (line.file, line.number) == (definition.file, definition.first_line)
+            ),
+            0,
+        ),
         files=list(files),
         functions=[],
         frames=[],

@@ -40,11 +40,16 @@ class FailureView(TypedDict):
 
 
 class Column(TypedDict):
-    """`help` says what the column is, where it comes from and when it is missing; renderers show it on demand."""
+    """A column of a table.
+
+    `help` says what it is, where it comes from and when it is missing, and is shown on demand; `code` says that its
+    cells are names and types, not words.
+    """
 
     key: str
     label: str
     align: Literal["left", "right"]
+    code: bool
     help: str
 
 
@@ -125,6 +130,7 @@ class ListingIndex(TypedDict):
             gap; empty for the others.
         spans: ``[first line, last line]`` of every op of more than one line.
         folds: ``[line, last line, kind, closed]``; `line` stays visible.
+        start: The line to show first: the inspected function, the program's own body rather than its helpers.
         files: Short names, made unique. The same file has the same name in every listing of an inspection.
         functions: Function names that `frames` points into.
         frames: ``[file, function, line, column, end line, end column]``; numbers from 1, 0 for not known.
@@ -142,6 +148,7 @@ class ListingIndex(TypedDict):
     line_place: list[int]
     spans: list[list[int]]
     folds: list[list[int | str | bool]]
+    start: int
     files: list[str]
     functions: list[str]
     frames: list[list[int]]

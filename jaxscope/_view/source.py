@@ -25,7 +25,7 @@ class ViewSource:
     def index(self, key: str) -> ListingIndex:
         """The columns of a listing; ``python`` is one too."""
         if key == "python":
-            return index_python(self._facts.python_side()[1])
+            return index_python(self._facts.python_side()[1], self._facts.definition)
         return index_listing(self._facts.listing(key))
 
     def text(self, key: str) -> str:

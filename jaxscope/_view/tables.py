@@ -19,7 +19,10 @@ from jaxscope._view.model import Column, Row, Table, Tone
 _MAXIMUM_TITLE_LENGTH = 160
 _MISSING = "—"
 _MEMORY_ALWAYS = ("argument", "output", "temporary", "alias", "generated code", TOTAL, "peak")
-_SIZE = Column(key="size", label="Size", align="right", help="The bytes beside it, rounded to three digits.")
+_CODE = ("path", "type", "compiled", "called", "sharding", "source")
+_SIZE = Column(
+    key="size", label="Size", align="right", code=False, help="The bytes beside it, rounded to three digits."
+)
 
 
 def title(name: str, signature: Signature) -> str:
@@ -264,4 +267,7 @@ def _row(*cells: str) -> Row:
 
 def _columns(table: str, *keys: str) -> list[Column]:
     entries = [columns.column(table, key) for key in keys]
-    return [Column(key=entry.key, label=entry.label, align=entry.align, help=entry.help) for entry in entries]
+    return [
+        Column(key=entry.key, label=entry.label, align=entry.align, code=entry.key in _CODE, help=entry.help)
+        for entry in entries
+    ]

@@ -255,7 +255,7 @@ export class App {
     if (!listing.table.isPython) return lines;
     for (const { failure } of this.view.tabs) {
       for (const place of failure?.places ?? []) {
-        const { exact } = linkedLines(listing.table, match(listing.table, { kind: "python", frames: [{ ...place }] }));
+        const { exact } = linkedLines(listing.table, match(listing.table, { kind: "python", frames: [{ ...place, extent: "" }] }));
         for (const line of exact) lines.add(line);
       }
     }

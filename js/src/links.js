@@ -1,8 +1,9 @@
 /**
  * Which lines of two listings come from the same Python.
  *
- * A link is exact when the innermost frames start at the same place (for a line of Python: when the innermost frame is on
- * that line), and related when they only share the line or meet further out in the call stack. Pure functions over the
+ * A link is exact when the innermost frames are the same expression, or, where the other listing has no frame of that
+ * extent (XLA keeps one end for all expressions that start together), when they start at the same place. For a line of
+ * Python: when the innermost frame is on that line. It is related when they only share the line or meet further out in the call stack. Pure functions over the
  * listing indices; one table per listing is built when it is loaded, hovering only looks things up.
  */
 import { LINE_MADE_BY_COMPILER } from "./constants.js";
@@ -12,7 +13,7 @@ export const RELATED = 1;
 export const NONE = 0;
 
 /** @typedef {import("./schema").ListingIndex} ListingIndex */
-/** @typedef {{file: string, function: string, line: number, column: number}} Frame */
+/** @typedef {{file: string, function: string, line: number, column: number, extent: string}} Frame */
 /**
  * @typedef {object} Origin
  * @property {"python" | "op" | "compiler" | "none"} kind
@@ -22,6 +23,7 @@ export const NONE = 0;
  * @typedef {object} LinkTable
  * @property {ListingIndex} index
  * @property {boolean} isPython
+ * @property {Map<string, number[]>} nodesOver innermost extent → stack nodes
  * @property {Map<string, number[]>} nodesAt innermost position → stack nodes
  * @property {Map<string, number[]>} nodesOn innermost line → stack nodes
  * @property {Map<string, number[]>} nodesThrough any frame's line → stack nodes
@@ -39,6 +41,8 @@ export const NONE = 0;
 const lineKey = (place) => `${place.line}:${place.file}`;
 /** @param {Frame} frame */
 const positionKey = (frame) => `${frame.line}:${frame.column}:${frame.file}`;
+/** @param {Frame} frame */
+const extentKey = (frame) => `${frame.extent}:${positionKey(frame)}`;
 
 /** @template K @param {Map<K, number[]>} map @param {K} key @param {number} value */
 function add(map, key, value) {
@@ -49,8 +53,8 @@ function add(map, key, value) {
 
 /** @param {ListingIndex} index @param {number} number @returns {Frame} */
 function frameAt(index, number) {
-  const [file, name, line, column] = index.frames[number];
-  return { file: index.files[file], function: index.functions[name], line, column };
+  const [file, name, line, column, endLine, endColumn] = index.frames[number];
+  return { file: index.files[file], function: index.functions[name], line, column, extent: `${endLine}:${endColumn}` };
 }
 
 /** @param {ListingIndex} index @param {number} node @returns {Frame[]} innermost first */
@@ -71,6 +75,7 @@ export function linkTable(index) {
   const table = {
     index,
     isPython: index.line_place.length > 0,
+    nodesOver: new Map(),
     nodesAt: new Map(),
     nodesOn: new Map(),
     nodesThrough: new Map(),
@@ -86,6 +91,7 @@ export function linkTable(index) {
     if (node < 0) continue;
     const frames = stackFrames(index, node);
     if (!frames.length) continue;
+    add(table.nodesOver, extentKey(frames[0]), node);
     add(table.nodesAt, positionKey(frames[0]), node);
     add(table.nodesOn, lineKey(frames[0]), node);
     for (const frame of frames) add(table.nodesThrough, lineKey(frame), node);
@@ -122,7 +128,7 @@ export function originOf(table, line) {
   if (table.isPython) {
     const file = index.line_place[line] ?? -1;
     if (file < 0) return { kind: "none", frames: [] };
-    const place = { file: index.files[file], function: "", line: lineNumber(index, line), column: 0 };
+    const place = { file: index.files[file], function: "", line: lineNumber(index, line), column: 0, extent: "" };
     return { kind: "python", frames: [place] };
   }
   const node = index.line_stack[opLine(index, line)];
@@ -144,7 +150,10 @@ export function match(table, origin) {
     }
     return found;
   }
-  const exact = origin.kind === "python" ? table.nodesOn.get(lineKey(innermost)) : table.nodesAt.get(positionKey(innermost));
+  const exact =
+    origin.kind === "python"
+      ? table.nodesOn.get(lineKey(innermost))
+      : (table.nodesOver.get(extentKey(innermost)) ?? table.nodesAt.get(positionKey(innermost)));
   found.exactNodes = new Set(exact);
   for (const node of table.nodesThrough.get(lineKey(innermost)) ?? []) if (!found.exactNodes.has(node)) found.relatedNodes.add(node);
   return found;

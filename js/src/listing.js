@@ -112,12 +112,14 @@ export class ListingPane {
       this.whole.clear();
       this.scroller.scrollTo(0, 0);
     }
+    const start = same ? 0 : listing.index.start;
     this.scroller.classList.toggle("python", listing.index.dialect === "python");
     this.continued = continuedLines(listing.index);
     this.#measureGutter();
     this.message.hidden = true;
     this.scroller.hidden = this.rulerElement.hidden = false;
     this.invalidate();
+    if (start > 0 && !this.isVisible(start)) this.#scrollToRow(this.rows.rowOf(start), ROW_HEIGHT);
   }
 
   #freshRows() {

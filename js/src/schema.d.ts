@@ -20,6 +20,7 @@ export interface Column {
   key: string;
   label: string;
   align: "left" | "right";
+  code: boolean;
   help: string;
 }
 
@@ -80,6 +81,7 @@ export interface ListingIndex {
   line_place: number[];
   spans: number[][];
   folds: (number | string | boolean)[][];
+  start: number;
   files: string[];
   functions: string[];
   frames: number[][];

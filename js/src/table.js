@@ -36,18 +36,6 @@ export function sortRows(rows, column, descending) {
 }
 
 /**
- * A column is set as code when every cell in it is one word and the words look like code, not like the words of a report.
- * @param {Row[]} rows @param {number} column
- */
-function isCode(rows, column) {
-  const cells = rows.slice(0, FIRST_ROWS).map((row) => row.cells[column] ?? "");
-  const words = cells.filter((cell) => cell && cell !== "—");
-  // Samples it matches: "f32[8,128]", "%fusion.3", "attention.py:12", "q".
-  const oneWord = words.every((word) => /^[\w%.:/[\](){},<>*@#=+'"-]+$/.test(word));
-  return words.length > 0 && oneWord && words.every((word) => cellNumber(word) === null) && (column === 0 ? /^[a-z%]/.test(words[0]) : words.some((word) => /[_.[\]%:(]/.test(word)));
-}
-
-/**
  * @param {Table} table
  * @param {AbortSignal} signal
  * @returns {HTMLElement}
@@ -81,7 +69,6 @@ function signed(tone, text) {
 /** @param {Table} table @param {AbortSignal} signal */
 function grid(table, signal) {
   const body = h("tbody");
-  const codeColumns = table.columns.map((column, number) => column.align === "left" && isCode(table.rows, number));
   let sorted = -1;
   let descending = false;
   let limit = FIRST_ROWS;
@@ -132,7 +119,7 @@ function grid(table, signal) {
       ...table.columns.map((column, number) => {
         const cell = row.cells[number] ?? "";
         const marked = row.marks.includes(number);
-        const content = codeColumns[number] ? h("code", {}, cell) : cell;
+        const content = column.code ? h("code", {}, cell) : cell;
         const sign = marked && SIGNS[row.tone] ? `${SIGNS[row.tone]} ` : "";
         return h("td", { class: `${column.align} ${marked ? "marked" : ""}` }, marked ? h("b", {}, sign, content) : content);
       }),

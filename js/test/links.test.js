@@ -5,7 +5,7 @@ import { EXACT, NONE, RELATED, degree, linkTable, linkedLines, match, opLine, or
 /** @param {Partial<import("../src/schema").ListingIndex>} columns @returns {import("../src/schema").ListingIndex} */
 function index(columns) {
   return {
-    key: "", dialect: "hlo", numbers: [], line_stack: [], line_path: [], line_place: [], spans: [], folds: [], files: [],
+    key: "", dialect: "hlo", numbers: [], line_stack: [], line_path: [], line_place: [], spans: [], folds: [], start: 0, files: [],
     functions: [], frames: [], stacks: [], paths: [], tokens: [], coverage: [0, 0], ...columns,
   };
 }
@@ -64,4 +64,13 @@ test("a line inside an op belongs to the innermost op that spans it", () => {
 
 test("a heading of the Python side has no origin", () => {
   assert.equal(originOf(python, 0).kind, "none");
+});
+
+test("an expression is told from another that starts at the same place, where both ends are known", () => {
+  // Two frames of one line that start together: jnp.sin(x), and the sum that it begins.
+  const both = { files: ["model.py"], functions: ["f"], frames: [[0, 0, 5, 12, 5, 22], [0, 0, 5, 12, 5, 35]] };
+  const jaxpr = linkTable(index({ ...both, stacks: [[0, -1], [1, -1]], line_stack: [0, 1] }));
+  const hlo = linkTable(index({ ...both, frames: [[0, 0, 5, 12, 5, 99]], stacks: [[0, -1]], line_stack: [0, 0] }));
+  assert.deepEqual(linkedLines(jaxpr, match(jaxpr, originOf(jaxpr, 0))), { exact: [0], related: [1] });
+  assert.deepEqual(linkedLines(hlo, match(hlo, originOf(jaxpr, 0))), { exact: [0, 1], related: [] });
 });

@@ -106,6 +106,7 @@ def listing_index(key: str, dialect: str, text: str, **columns) -> ListingIndex:
         "paths": [],
         "tokens": [],
         "coverage": [0, 0],
+        "start": 0,
     }
     index.update(columns)
     assert len(index["line_stack"]) == len(index["line_path"]) == count
@@ -135,6 +136,7 @@ def column(key: str, label: str, align: str = "left") -> dict:
         "key": key,
         "label": label,
         "align": align,
+        "code": key in ("place", "op", "path", "compiled", "called"),
         "help": f"What it is: {label}. Where it comes from: the sample.",
     }
 
@@ -378,7 +380,7 @@ def hostile() -> SampleSource:
     )
     place = {"file": evil, "line": 1, "column": 1, "function": evil, "text": evil}
     failure = {"headline": evil, "message": evil, "advice": f"`{evil}`", "places": [place], "traceback": evil}
-    columns = [{"key": evil, "label": evil, "align": "left", "help": evil}]
+    columns = [{"key": evil, "label": evil, "align": "left", "code": True, "help": evil}]
     evil_table = table(
         evil,
         evil,
