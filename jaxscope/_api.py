@@ -113,8 +113,10 @@ class _Work:
         if self._call is not None:
             facts.mismatches = inspection.check(*self._call[0], **self._call[1]).mismatches
             self._call = None
+        interrupted = isinstance(facts.error, KeyboardInterrupt)
         if display is not None:
-            display.close()
-        if facts.error is not None and (self._strict or isinstance(facts.error, KeyboardInterrupt)):
+            # After an interrupt the prompt comes first: listings are then made when they are opened.
+            display.close(embed=not interrupted)
+        if facts.error is not None and (self._strict or interrupted):
             raise facts.error
         return inspection

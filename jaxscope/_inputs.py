@@ -303,7 +303,8 @@ def read_call(call: Any) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
         return (), dict(call)
     raise InputError(
         f"Reading call={shorten(call)}: found {type(call).__name__}, which is no list of arguments. "
-        "Pass a tuple of positional arguments, call=(x,), or a dict of keyword arguments; for both use inspection.check(...)."
+        "Pass a tuple of positional arguments, call=(x,), or a dict of keyword arguments; for both use "
+        "inspection.check(...)."
     )
 
 

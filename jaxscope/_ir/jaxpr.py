@@ -376,19 +376,8 @@ def parse(text: str, line_stacks: LineStacks | None = None) -> Listing:
         # The frames of one equation are one object, shared by its lines and by the equations of the same place.
         if (node := nodes.get(id(frames))) is None:
             node = nodes[id(frames)] = stacks.intern(frames) if frames else NO_STACK
-        ops.append(
-            Op(
-                line_of(op.start),
-                line_of(max(op.start, op.end - 1)),
-                op.name,
-                op.results,
-                op.operands,
-                op.type,
-                "",
-                node,
-                op.block,
-            )
-        )
+        line, end_line = line_of(op.start), line_of(max(op.start, op.end - 1))
+        ops.append(Op(line, end_line, op.name, op.results, op.operands, op.type, "", node, op.block))
     blocks = tuple(
         Block("jaxpr", b.name, line_of(b.start), line_of(max(b.start, b.end - 1)), b.parent, b.arguments)
         for b in reader.blocks

@@ -66,10 +66,15 @@ class Display:
         if self._widget is not None:
             self._widget.refresh(embed=False)
 
-    def close(self) -> None:
-        """Displays the final state, so that it is what a saved notebook holds; in a terminal, prints the report."""
+    def close(self, *, embed: bool = True) -> None:
+        """Displays the final state, so that it is what a saved notebook holds; in a terminal, prints the report.
+
+        Args:
+            embed: Whether the listings are put into the saved state too.
+        """
         if self._id:
-            self.refresh()
+            if self._widget is not None:
+                self._widget.refresh(embed=embed)
             self._publish(update=True)
         else:
             print(render_text(self._source, colour=sys.stdout.isatty()), end="")

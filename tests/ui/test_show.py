@@ -189,9 +189,9 @@ result = jaxscope.show(jax.jit(step, donate_argnums=(0, 1)), *args)
     wait_for_widgets(page, 1)
     root = page.locator(".jaxscope").first
     expected = {
-        "Jaxpr": "let _var",
+        "Jaxpr": "{ lambda",
         "StableHLO": "module @jit_step",
-        "Compiled HLO": "HloModule jit_step",
+        "Compiled HLO": "ENTRY",
         "Cost": "FLOPs",
         "Memory": "Temporaries",
         "Types": "params['embedding']",
