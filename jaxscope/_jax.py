@@ -34,7 +34,7 @@ def is_user_file(file: str) -> bool:
 def user_frames(traceback: Any) -> tuple[Frame, ...]:
     """The user's frames of a JAX traceback, innermost first, with lines and columns from 1.
 
-    JAX keeps columns from 0, StableHLO and HLO print them from 1. Deletable with `is_user_file`.
+    JAX and all its dialects count columns from 0. Deletable with `is_user_file`.
     """
     # JAX 0.8 puts the innermost frame alone where later versions put the traceback.
     single = isinstance(traceback, source_info_util.Frame)

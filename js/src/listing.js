@@ -110,16 +110,21 @@ export class ListingPane {
     if (!same) {
       this.cursor = -1;
       this.whole.clear();
-      this.scroller.scrollTo(0, 0);
     }
-    const start = same ? 0 : listing.index.start;
     this.scroller.classList.toggle("python", listing.index.dialect === "python");
     this.continued = continuedLines(listing.index);
     this.#measureGutter();
     this.message.hidden = true;
     this.scroller.hidden = this.rulerElement.hidden = false;
     this.invalidate();
-    if (start > 0 && !this.isVisible(start)) this.#scrollToRow(this.rows.rowOf(start), ROW_HEIGHT);
+    // Only now: an element that is hidden does not scroll, and comes back where it was.
+    if (!same) this.#showFirst(listing.index.start);
+  }
+
+  /** Scrolls to where a listing is to be read from. @param {number} line */
+  #showFirst(line) {
+    this.scroller.scrollTop = 0;
+    if (!this.isVisible(line)) this.#scrollToRow(this.rows.rowOf(line), ROW_HEIGHT);
   }
 
   #freshRows() {

@@ -195,7 +195,7 @@ result = jaxscope.show(jax.jit(step, donate_argnums=(0, 1)), *args)
         "Cost": "FLOPs",
         "Memory": "Temporaries",
         "Types": "params['embedding']",
-        "Python": "def attention",
+        "Python": "def step",
     }
     for name, words in expected.items():
         tab(page, name).click()
