@@ -46,6 +46,7 @@ class Facts:
         self.name = request.name
         self.target = target
         self.notes = request.notes
+        self._attributes = request.attributes
         self.static = tuple((item.name, item.value) for item in request.static)
         self.definition: Definition | None = definition_of(request.own) if request.own is not None else None
         self.mismatches: Mismatches | None = None
@@ -147,7 +148,9 @@ class Facts:
     @cached_property
     def signature(self) -> Signature:
         """The arguments and results."""
-        return signature_of(self.product("trace"), self.product("lower"), self.product("compile"), self.static)
+        return signature_of(
+            self.product("trace"), self.product("lower"), self.product("compile"), self.static, self._attributes
+        )
 
 
 def _read_jaxpr(traced: Any) -> Listing:

@@ -48,6 +48,7 @@ class Request:
         args: Positional arguments; arrays have become `jax.ShapeDtypeStruct`.
         kwargs: Keyword arguments, likewise.
         static: The values that are baked in.
+        attributes: Readable paths for leaves that JAX can only number: ``mat[0]`` to ``mat.data``.
         own: The user's own function where it could be found, for its source.
         notes: What the user should know about how the input was read.
         refusal: The exception `jax.jit` raised for the function, which the trace stage reports.
@@ -59,6 +60,7 @@ class Request:
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     static: tuple[StaticArgument, ...] = ()
+    attributes: Mapping[str, str] = field(default_factory=dict)
     own: Any = None
     notes: tuple[str, ...] = ()
     refusal: Exception | None = None
@@ -96,7 +98,13 @@ def read_request(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], 
         own = getattr(function, "__wrapped__", None) or getattr(function, "fun", None) or getattr(function, "fn", None)
         read_kwargs = {name: read_types(value) for name, value in kwargs.items()}
         return Request(
-            "wrapper", function_name(function), function, tuple(map(read_types, args)), read_kwargs, (), own, (note,)
+            "wrapper",
+            function_name(function),
+            function,
+            tuple(map(read_types, args)),
+            read_kwargs,
+            own=own,
+            notes=(note,),
         )
     return _read_plain(function, args, kwargs, mesh)
 
@@ -161,6 +169,13 @@ def _read_exported(exported: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 def _read_plain(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any) -> Request:
     positions = tuple(index for index, value in enumerate(args) if _is_plainly_static(value))
     names = tuple(name for name, value in kwargs.items() if _is_plainly_static(value))
+    if inspect.iscoroutinefunction(function):
+        # Tracing it would leave a coroutine behind that nobody awaits, and Python warns of that at some later time.
+        refusal = TypeError(
+            f"Tracing {function_name(function)}: it is a coroutine function (async def), and calling it gives a coroutine, "
+            "not arrays. Hand over a plain function."
+        )
+        return Request("plain", function_name(function), None, own=function, refusal=refusal)
     notes = ["A plain function: jitted for this inspection with jax.jit(f)."]
     if positions or names:
         options = [f"static_argnums={positions}"] if positions else []
@@ -235,10 +250,15 @@ def _build(
     abstract_kwargs = {
         name: value if name in names else abstract(value, name, mesh, narrowed) for name, value in kwargs.items()
     }
+    attributes: dict[str, str] = {}
+    for label, value in (*zip(labels, abstract_args, strict=True), *abstract_kwargs.items()):
+        attributes |= attribute_paths(label, value)
     notes += _default_notes(own, args, kwargs)
     if narrowed:
         notes += (f"64-bit types are off (jax_enable_x64): {'; '.join(narrowed)}.",)
-    return Request(kind, function_name(own), jitted, abstract_args, abstract_kwargs, tuple(static), own, notes)
+    return Request(
+        kind, function_name(own), jitted, abstract_args, abstract_kwargs, tuple(static), attributes, own, notes
+    )
 
 
 def _default_notes(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[str, ...]:
@@ -287,6 +307,36 @@ def abstract(value: Any, label: str, mesh: Any, narrowed: list[str]) -> Any:
         raise
     except Exception:  # A container that checks its leaves (or whose keys do not sort): JAX meets it as it is.
         return value
+
+
+def attribute_paths(path: str, value: Any) -> dict[str, str]:
+    """JAX's path of each leaf that it can only number, to the path by the attributes that hold the children.
+
+    Classes registered without key names (sparse matrices, older model classes) flatten to ``mat[0]``; the attribute whose
+    value is that very child is what the user calls it.
+    """
+    found: dict[str, str] = {}
+    numbered = jax.tree_util.FlattenedIndexKey
+
+    def walk(node: Any, jax_path: str, readable: str) -> None:
+        if jax_path != readable:
+            found[jax_path] = readable
+        for keys, child in jax.tree_util.tree_flatten_with_path(node, is_leaf=lambda inner: inner is not node)[0]:
+            if not keys:
+                return
+            text = f"[{keys[0].key}]" if isinstance(keys[0], numbered) else jax.tree_util.keystr(keys)
+            name = None
+            if isinstance(keys[0], numbered):
+                name = next((name for name, held in vars(node).items() if held is child), None)
+            walk(child, jax_path + text, readable + (f".{name}" if name else text))
+
+    try:
+        leaves = jax.tree_util.tree_flatten_with_path(value)[0]
+        if any(isinstance(key, numbered) for keys, _ in leaves for key in keys):
+            walk(value, path, path)
+    except Exception:  # A container that cannot be walked keeps JAX's own paths.
+        return {}
+    return found
 
 
 def read_call(call: Any) -> tuple[tuple[Any, ...], dict[str, Any]] | None:

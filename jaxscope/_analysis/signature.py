@@ -6,8 +6,8 @@ Input: JAX's stage objects, any of them None, and the static arguments as text. 
 flattened argument, static value and output, in order, under the names JAX itself uses.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -101,7 +101,11 @@ class Signature:
 
 
 def signature_of(
-    traced: Any, lowered: Any, compiled: Any, static_arguments: Sequence[tuple[str, str]] = ()
+    traced: Any,
+    lowered: Any,
+    compiled: Any,
+    static_arguments: Sequence[tuple[str, str]] = (),
+    readable_paths: Mapping[str, str] | None = None,
 ) -> Signature:
     """The signature that the stages agree on.
 
@@ -110,6 +114,7 @@ def signature_of(
         lowered: A `jax.stages.Lowered` or None.
         compiled: A `jax.stages.Compiled` or None.
         static_arguments: Name and repr of every value that is baked into the program.
+        readable_paths: JAX's name of a leaf to a better one, where the caller knows one.
     """
     static = tuple(
         Leaf(path=name, name=name, type="static", static=True, value=shorten(value)) for name, value in static_arguments
@@ -117,6 +122,8 @@ def signature_of(
     types = _jax_types.input_types(traced, lowered, compiled)
     if types is None:
         return Signature(static=static, notes=("No stage was reached, so there are no types to show.",))
+    if readable_paths:
+        types = replace(types, names=tuple(readable_paths.get(name, name) for name in types.names))
     outputs, output_notes = _outputs(traced, lowered, compiled)
     aliased = _aliased_outputs(types, lowered, tuple(leaf.path for leaf in outputs))
     return Signature(
@@ -153,7 +160,10 @@ def signature_frame(signature: Signature) -> "pandas.DataFrame":
         )
         rows.append(_frame_row("constant", summary))
     frame = pandas.DataFrame(rows, columns=list(FRAME_COLUMNS))
-    return frame.astype({"size_bytes": "Int64", "weak_type": "bool", "donated": "bool", "dropped": "boolean"})
+    # A shape mistyped by a few digits takes more bytes than 64 bits can count.
+    sizes = [row["size_bytes"] for row in rows if row["size_bytes"] is not None]
+    size_type = "Int64" if max(sizes, default=0) < 1 << 63 else "object"
+    return frame.astype({"size_bytes": size_type, "weak_type": "bool", "donated": "bool", "dropped": "boolean"})
 
 
 FRAME_COLUMNS = (
