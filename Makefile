@@ -1,11 +1,13 @@
 # Every command of the project. `make` alone lists them.
 PYTHON ?= python3
 VENV ?= .venv
+# Requirements that pin JAX, such as JAX="jax==0.8.0 jaxlib==0.8.0"; empty for the newest that Python takes.
+JAX ?=
 BIN = $(VENV)/bin
 export JAX_PLATFORMS = cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help install bundle lint test test-python test-js test-ui test-notebooks test-wheel bench goldens clean
+.PHONY: help install bundle lint test test-python test-js test-ui test-lab test-notebooks test-wheel bench goldens notebooks clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -15,7 +17,7 @@ install: $(VENV)/.installed ## make the virtual environment and install the proj
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --editable '.[test]' $(JAX)
 	touch $@
 
 js/node_modules/.installed: js/package-lock.json
@@ -41,6 +43,9 @@ test-python: install bundle ## tests that need no browser
 test-ui: install bundle ## tests in headless Chromium
 	$(BIN)/python -m pytest -m ui
 
+test-lab: install bundle ## the part of test-ui that runs jaxscope.show in JupyterLab
+	$(BIN)/python -m pytest -m ui tests/ui/test_show.py
+
 test-notebooks: install bundle ## run every notebook and compare the cells that are marked for it
 	$(BIN)/python -m pytest --nbval-lax --nbval-cell-timeout=120 notebooks -p no:cacheprovider
 
@@ -52,6 +57,9 @@ bench: install bundle ## speed as ratios to JAX's own work
 
 goldens: install bundle ## rewrite the golden files; look at the difference before you commit it
 	$(BIN)/python -m pytest -q -m "not ui and not packaging" --update-goldens
+
+notebooks: install bundle ## run every notebook and write its outputs
+	$(BIN)/python -m tests.notebooks
 
 clean: ## remove what was built
 	rm -rf $(VENV) js/node_modules jaxscope/static/widget.js dist build

@@ -36,6 +36,7 @@ class Facts:
         name: The function's name.
         target: Where the program is compiled for.
         notes: What was noticed while reading the input.
+        types: Path and type of every leaf that was asked for.
         static: The values that are baked in, as (name, shortened repr).
         definition: Where the function's own code stands, None where it is not Python.
         mismatches: How the call given as ``call=`` differs from the signature, None when there was none.
@@ -46,6 +47,7 @@ class Facts:
         self.name = request.name
         self.target = target
         self.notes = request.notes
+        self.types = request.types
         self._attributes = request.attributes
         self.static = tuple((item.name, item.value) for item in request.static)
         self.definition: Definition | None = definition_of(request.own) if request.own is not None else None
@@ -53,7 +55,7 @@ class Facts:
         self.running: str | None = None
         self._stages: dict[str, Stage] = {}
         self._listings: dict[str, LinkedListing] = {}
-        self._python: tuple[str, tuple[Listing, tuple[SourceLine, ...]]] | None = None
+        self._python: tuple[tuple[str, str], tuple[Listing, tuple[SourceLine, ...]]] | None = None
 
     @property
     def stages(self) -> Mapping[str, Stage]:
@@ -114,15 +116,15 @@ class Facts:
 
     def python_side(self) -> tuple[Listing, tuple[SourceLine, ...]]:
         """The Python side, made from the earliest stage that is there: later ones name the same places."""
-        available = self.available_listings()
-        earliest = available[0] if available else ""
-        if self._python is None or self._python[0] != earliest:
+        earliest = next(iter(self.available_listings()), "")
+        failed = next((stage for stage in self._stages.values() if stage.error is not None), None)
+        made_from = (earliest, failed.key if failed else "")
+        if self._python is None or self._python[0] != made_from:
             own = (self.definition.file, self.definition.first_line) if self.definition else None
             frames: list[Frame] = list(self.listing(earliest).stacks.frames) if earliest else []
-            for stage in self._stages.values():
-                if stage.error is not None:
-                    frames += explain(stage.error, stage.key).frames
-            self._python = (earliest, python_listing(frames, own))
+            if failed is not None:
+                frames += explain(failed.error, failed.key).frames
+            self._python = (made_from, python_listing(frames, own))
         return self._python[1]
 
     def python_name(self) -> str:

@@ -5,6 +5,7 @@ formatting it may itself raise. Input: the exception and the stage. Output: an `
 was found, what to do, and where, the user's own line first. The exception object itself is kept elsewhere, untouched.
 """
 
+import os
 import re
 import traceback
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from types import TracebackType
 from jaxscope import _jax
 from jaxscope._ir.model import Frame
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent) + os.sep
 
 _DOING = {
     "trace": "Tracing the function",
@@ -101,6 +102,12 @@ def _advice(error: BaseException) -> str:
     # TypeError: Expected a callable value, got [1. 1. 1.]
     if re.search(r"Expected a callable value", message):
         return "Hand over the function itself, show(f, x), not the result of calling it, show(f(x))."
+    # TypeError: unsupported operand type(s) for @: 'ShapeDtypeStruct' and 'DynamicJaxprTracer'
+    if re.search(r"'ShapeDtypeStruct'", message):
+        return (
+            "A type stood where the function needs values: pass a real array there (of any values), or jit the "
+            "function with jax.jit, which takes types."
+        )
     # JaxRuntimeError: INVALID_ARGUMENT: No such compile option: 'xla_no_such_flag'
     if re.search(r"No such compile option", message):
         return "Check the spelling in compiler_options=; the names are those of XLA's flags without the leading dashes."

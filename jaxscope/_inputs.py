@@ -12,14 +12,14 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import jax
 import numpy as np
 
 from jaxscope import _jax
-from jaxscope._specs import is_spec, parse_spec, shorten
+from jaxscope._specs import function_name, is_partial, parse_spec, read_types, shorten
 from jaxscope.errors import InputError
 
 Kind = Literal["jitted", "plain", "wrapper", "traced", "lowered", "compiled"]
@@ -48,6 +48,7 @@ class Request:
         args: Positional arguments; arrays have become `jax.ShapeDtypeStruct`.
         kwargs: Keyword arguments, likewise.
         static: The values that are baked in.
+        types: Path and type of every leaf that was asked for, which is all there is to show when tracing fails.
         attributes: Readable paths for leaves that JAX can only number: ``mat[0]`` to ``mat.data``.
         own: The user's own function where it could be found, for its source.
         notes: What the user should know about how the input was read.
@@ -60,6 +61,7 @@ class Request:
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     static: tuple[StaticArgument, ...] = ()
+    types: tuple[tuple[str, str], ...] = ()
     attributes: Mapping[str, str] = field(default_factory=dict)
     own: Any = None
     notes: tuple[str, ...] = ()
@@ -85,24 +87,25 @@ def read_request(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], 
                 kind, _stage_name(function), function, notes=(f"Starts from a finished jax.stages.{stage}.",)
             )
     if isinstance(function, jax.export.Exported):
-        return _read_exported(function, args, kwargs)
+        return _read_exported(function, args, kwargs, mesh)
     if isinstance(function, types.MethodType) and hasattr(function.__func__, "trace"):
         # A bound method of a jitted function answers to .trace and .lower, but those of the unbound one: self is lost.
         return read_request(function.__func__, (function.__self__, *args), kwargs, mesh)
+    if is_partial(function) and _keeps_its_own_jit(function):
+        return read_request(function.func, (*function.args, *args), {**function.keywords, **kwargs}, mesh)
     if (facts := _jax.jit_facts(function)) is not None:
         positions, names = _static_arguments(facts, args, kwargs)
         return _build("jitted", function, facts.function, args, kwargs, positions, names, mesh, ())
-    if callable(function) and (hasattr(function, "trace") or hasattr(function, "lower")):
+    if callable(function) and hasattr(function, "lower"):
         owner = type(function).__module__.partition(".")[0]
         note = f"Compiled through {owner}'s own .lower: arguments go to it as they are, but for type strings."
         own = getattr(function, "__wrapped__", None) or getattr(function, "fun", None) or getattr(function, "fn", None)
-        read_kwargs = {name: read_types(value) for name, value in kwargs.items()}
         return Request(
             "wrapper",
             function_name(function),
             function,
-            tuple(map(read_types, args)),
-            read_kwargs,
+            tuple(read_types(value, mesh) for value in args),
+            {name: read_types(value, mesh) for name, value in kwargs.items()},
             own=own,
             notes=(note,),
         )
@@ -132,16 +135,6 @@ def refuse_collisions(function: Any, given: Mapping[str, Any]) -> None:
             )
 
 
-def function_name(function: Any) -> str:
-    """A name for people: a partial names what it binds, an object its class."""
-    if isinstance(function, functools.partial):
-        bound = [shorten(value) for value in function.args]
-        bound += [f"{key}={shorten(value)}" for key, value in function.keywords.items()]
-        return f"partial({', '.join([function_name(function.func), *bound])})"
-    name = getattr(function, "__name__", None)
-    return name if isinstance(name, str) else type(function).__name__
-
-
 def _refuse_arguments(args: Sequence[Any], kwargs: Mapping[str, Any], what: str) -> None:
     if args or kwargs:
         raise InputError(
@@ -155,15 +148,33 @@ def _stage_name(stage: Any) -> str:
     return name if isinstance(name, str) else type(stage).__name__.lower()
 
 
-def _read_exported(exported: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Request:
+def _keeps_its_own_jit(function: Any) -> bool:
+    """Whether a partial calls a jit of its own: behind a second one, static and donated arguments would be lost.
+
+    A bound method of Equinox's wrapper is a partial that jit cannot hash.
+    """
+    ours = isinstance(function, functools.partial)
+    return _jax.jit_facts(function.func) is not None or (not ours and hasattr(function.func, "lower"))
+
+
+def _read_exported(exported: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any) -> Request:
     if not args and not kwargs:
+        shardings: Sequence[Any] = [None] * len(exported.in_avals)
+        mesh = mesh if mesh is not None else _jax.mesh_in_context()
+        if exported.nr_devices > 1 and mesh is not None:
+            shardings = exported.in_shardings_jax(mesh)
         args, kwargs = jax.tree.unflatten(
-            exported.in_tree, [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in exported.in_avals]
+            exported.in_tree,
+            [
+                jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=sharding)
+                for aval, sharding in zip(exported.in_avals, shardings, strict=True)
+            ],
         )
     note = f"An exported program (for {', '.join(exported.platforms)}), compiled here through its .call."
-    return Request(
-        "plain", exported.fun_name, jax.jit(exported.call), tuple(args), dict(kwargs), notes=(note,), own=None
-    )
+    if exported.nr_devices > 1 and mesh is None:
+        note += f" It was exported for {exported.nr_devices} devices: pass a mesh of as many as mesh=."
+    request = _build("plain", jax.jit(exported.call), exported.call, args, kwargs, (), (), mesh, (note,))
+    return replace(request, name=exported.fun_name, own=None)
 
 
 def _read_plain(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any) -> Request:
@@ -251,13 +262,26 @@ def _build(
         name: value if name in names else abstract(value, name, mesh, narrowed) for name, value in kwargs.items()
     }
     attributes: dict[str, str] = {}
+    types: list[tuple[str, str]] = []
+    baked = {item.name for item in static}
     for label, value in (*zip(labels, abstract_args, strict=True), *abstract_kwargs.items()):
-        attributes |= attribute_paths(label, value)
+        if label not in baked:
+            attributes |= attribute_paths(label, value)
+            types += _leaf_types(label, value)
     notes += _default_notes(own, args, kwargs)
     if narrowed:
         notes += (f"64-bit types are off (jax_enable_x64): {'; '.join(narrowed)}.",)
     return Request(
-        kind, function_name(own), jitted, abstract_args, abstract_kwargs, tuple(static), attributes, own, notes
+        kind,
+        function_name(own),
+        jitted,
+        abstract_args,
+        abstract_kwargs,
+        tuple(static),
+        tuple(types),
+        attributes,
+        own,
+        notes,
     )
 
 
@@ -287,7 +311,7 @@ def abstract(value: Any, label: str, mesh: Any, narrowed: list[str]) -> Any:
     def one(path: Any, leaf: Any) -> Any:
         if isinstance(leaf, str):
             return parse_spec(leaf, mesh)
-        if isinstance(leaf, np.ndarray | np.generic):
+        if isinstance(leaf, np.ndarray | np.generic) and not isinstance(leaf, np.ma.MaskedArray):
             dtype = jax.dtypes.canonicalize_dtype(leaf.dtype) if _jax.is_array_dtype(leaf.dtype) else None
             if dtype is None:
                 return leaf
@@ -307,6 +331,15 @@ def abstract(value: Any, label: str, mesh: Any, narrowed: list[str]) -> Any:
         raise
     except Exception:  # A container that checks its leaves (or whose keys do not sort): JAX meets it as it is.
         return value
+
+
+def _leaf_types(label: str, value: Any) -> list[tuple[str, str]]:
+    """Path and type of each leaf; the container's class where it cannot be taken apart."""
+    try:
+        leaves = jax.tree_util.tree_flatten_with_path(value)[0]
+    except Exception:  # Keys that do not sort: JAX says so in the trace stage.
+        return [(label, type(value).__name__)]
+    return [(label + jax.tree_util.keystr(keys), _jax.short_type(leaf)) for keys, leaf in leaves]
 
 
 def attribute_paths(path: str, value: Any) -> dict[str, str]:
@@ -356,17 +389,3 @@ def read_call(call: Any) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
         "Pass a tuple of positional arguments, call=(x,), or a dict of keyword arguments; for both use "
         "inspection.check(...)."
     )
-
-
-def read_types(value: Any) -> Any:
-    """An argument as it is, but with strings that name a type replaced by that type."""
-    try:
-        return jax.tree.map(_read_type, value)
-    except InputError:
-        raise
-    except Exception:  # A container that checks its leaves: its strings, if any, stay strings.
-        return value
-
-
-def _read_type(leaf: Any) -> Any:
-    return parse_spec(leaf) if isinstance(leaf, str) and is_spec(leaf) else leaf

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from jaxscope import _inputs
 from jaxscope._analysis.cost import cost_frame
 from jaxscope._analysis.memory import memory_frame
 from jaxscope._analysis.mismatches import Mismatches, check_call, mismatch_frame
@@ -20,9 +19,11 @@ from jaxscope._facts import Facts
 from jaxscope._render.display import Display
 from jaxscope._render.html import render_table, visible
 from jaxscope._render.text import render_text, table_lines
+from jaxscope._specs import read_types
 from jaxscope._stages import Stage
 from jaxscope._view.source import ViewSource
 from jaxscope._view.tables import mismatch_table
+from jaxscope.errors import UnavailableError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,8 +154,21 @@ class Inspection:
         Returns:
             One row per leaf that differs, with its path, both types and what to do; empty when the call fits.
         """
-        read = {name: _inputs.read_types(value) for name, value in kwargs.items()}
-        return Check(check_call(self._facts.signature, tuple(map(_inputs.read_types, args)), read))
+        read = {name: read_types(value) for name, value in kwargs.items()}
+        return Check(check_call(self._facts.signature, tuple(map(read_types, args)), read))
+
+    # It never changes, so it is its own copy; compiled programs could not be copied anyway.
+    def __copy__(self) -> "Inspection":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Inspection":
+        return self
+
+    def __reduce__(self) -> Any:
+        raise UnavailableError(
+            f"Pickling the inspection of {self._facts.name}: it holds JAX's traced and compiled programs, which cannot "
+            "be pickled. Keep inspection.to_html(path) or str(inspection) instead."
+        )
 
     def __str__(self) -> str:
         return render_text(self._source)

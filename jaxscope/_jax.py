@@ -98,7 +98,8 @@ def jit_facts(function: Any) -> JitFacts | None:
     `_jit_info` and `_fun` have no public counterpart. Deletable when PjitFunction exposes them.
     """
     info, wrapped = getattr(function, "_jit_info", None), getattr(function, "_fun", None)
-    if info is None or wrapped is None:
+    # functools.wraps copies both onto jax.vmap(jitted), jax.nn.relu and the like, which are not jitted themselves.
+    if info is None or wrapped is None or not hasattr(function, "trace"):
         return None
     return JitFacts(wrapped, tuple(info.static_argnums or ()), tuple(info.static_argnames or ()))
 
@@ -109,6 +110,15 @@ def platforms_of(lowered: Any) -> tuple[str, ...]:
     `Lowered.compile` compiles for another platform without a word, so it has to be known before.
     """
     return tuple(getattr(getattr(lowered, "_lowering", None), "_platforms", ()) or ())
+
+
+def compiling_platform(lowered: Any) -> str | None:
+    """The platform of the backend that `lowered.compile()` would use; None when JAX does not say.
+
+    It follows the arguments' devices and need not be the default one. Deletable with `platforms_of`.
+    """
+    options = getattr(getattr(lowered, "_lowering", None), "compile_args", None)
+    return getattr(options.get("backend"), "platform", None) if isinstance(options, dict) else None
 
 
 def is_tracer(value: Any) -> bool:
@@ -194,3 +204,13 @@ def size_bytes(aval: Any) -> int | None:
     for dimension in dimensions:
         total *= int(dimension)
     return total
+
+
+def short_type(leaf: Any) -> str:
+    """``f32[8,128]`` for an abstract array, the class for anything else.
+
+    The short form is that of `ShapedArray.str_short`, which `jax.ShapeDtypeStruct` does not offer.
+    """
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        return core.ShapedArray(leaf.shape, leaf.dtype).str_short(short_dtypes=True)
+    return type(leaf).__name__

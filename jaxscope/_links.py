@@ -1,11 +1,9 @@
 """Which lines of two listings come from the same place in Python.
 
 Problem: every stage names Python places, with more or fewer frames around the user's function and under its own
-    numbering.
-Input: parsed listings and where the inspected function is defined. Output: `LinkedListing`, a listing whose stacks
-    start at
-the user's function, with one stack per line; `linked_lines`, the lines of one listing that belong to a line of another;
-and how many ops are linked at all.
+numbering. Input: parsed listings and where the inspected function is defined. Output: `LinkedListing`, a listing whose
+stacks start at the user's function, with one stack per line; `linked_lines`, the lines of one listing that belong to a
+line of another; and how many ops are linked at all.
 """
 
 import inspect
@@ -15,6 +13,7 @@ from typing import Any
 
 from jaxscope._ir.model import NO_STACK, Frame, Listing, StackTable, StackTableBuilder
 from jaxscope._sources import code_of, is_library
+from jaxscope._specs import is_partial
 
 # Values of `LinkedListing.line_stack` for lines without a stack.
 WITHOUT_OP = -1
@@ -119,10 +118,10 @@ def definition_of(function: Any) -> Definition | None:
     """Where the code of a function (or of an object's ``__call__``) stands; None where it is not Python."""
     try:
         function = inspect.unwrap(function)
+        while is_partial(function):
+            function = inspect.unwrap(function.func)
     except (TypeError, ValueError):
         return None
-    while hasattr(function, "func"):  # functools.partial
-        function = function.func
     code = code_of(function)
     if code is None:
         return None

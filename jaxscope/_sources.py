@@ -1,10 +1,9 @@
 """From the file names that compilers print to lines of Python that people know.
 
 Problem: a frame names a file such as ``/tmp/ipykernel_123/456.py``, which is a notebook cell that exists nowhere on
-    disk,
-or an absolute path that differs from one machine to the next. Input: file names and line numbers. Output: source lines
-(through `linecache`, where IPython keeps its cells), short display names, and the Python `Listing` that shows just the
-definitions that matter.
+disk, or an absolute path that differs from one machine to the next. Input: file names and line numbers. Output: source
+lines (through `linecache`, where IPython keeps its cells), short display names, and the Python `Listing` that shows
+just the definitions that matter.
 """
 
 import ast
@@ -35,6 +34,8 @@ class SourceLine:
 
 def source_lines(file: str) -> tuple[str, ...]:
     """The lines of a file or notebook cell without line feeds; () when the source is not to be had."""
+    # A module that was edited and loaded again would otherwise be shown as it was when its source was first asked for.
+    linecache.checkcache(file)
     return tuple(line.rstrip("\r\n") for line in linecache.getlines(file))
 
 

@@ -1,9 +1,8 @@
-"""Types written as strings, and values written as short strings.
+"""Types written as strings, and values and functions written as short strings.
 
 Problem: ``"f32[8,128]"`` is the quickest way to name an abstract array, and the values in a signature may have a repr
-    of
-any length that raises or holds an address. Input: a string, or any value. Output: a `jax.ShapeDtypeStruct`, or a short
-string for people.
+of any length that raises or holds an address. Input: a string, or any value. Output: a `jax.ShapeDtypeStruct`, or a
+short string for people.
 """
 
 import re
@@ -17,8 +16,8 @@ from jaxscope.errors import InputError
 
 # "f32[8,@data 128]": a type, then dimensions, each with the mesh axis it is split over, if any.
 _SPEC = re.compile(r"^\s*(~?)([a-z][a-z0-9_]*|key<[a-z0-9]+>)\s*\[([^\[\]]*)\]\s*$")
-# "@data 128" or "128"
-_DIMENSION = re.compile(r"^(?:@([A-Za-z_][A-Za-z0-9_]*)\s+)?([0-9]+)$")
+# "@data 128" or "128"; XLA's dimensions are signed 64-bit, so 18 digits always fit
+_DIMENSION = re.compile(r"^(?:@([A-Za-z_][A-Za-z0-9_]*)\s+)?([0-9]{1,18})$")
 
 _SHORT_DTYPES = {
     "f": "float",
@@ -32,7 +31,9 @@ _SHORT_DTYPES = {
 _SHORT_DTYPE = re.compile(r"^(bf|[fisuc])([0-9]+)(.*)$")
 _MAXIMUM_VALUE_LENGTH = 80
 # An address differs from run to run: <Model object at 0x7f3a5c0d8e50>
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+# A line break inside a repr, with the indentation around it.
+_LINE_BREAK = re.compile(r"\s*\n\s*")
 
 
 def is_spec(text: str) -> bool:
@@ -61,8 +62,8 @@ def parse_spec(text: str, mesh: Any = None) -> jax.ShapeDtypeStruct:
         dimension = _DIMENSION.match(part)
         if dimension is None:
             raise InputError(
-                f"Reading the argument {shorten(text)} as a type: the dimension {part!r} is not a number. "
-                'Write each dimension as 128, or as "@data 128" to split it over a mesh axis.'
+                f"Reading the argument {shorten(text)} as a type: the dimension {shorten(part)} is not a number of at "
+                'most 18 digits. Write each dimension as 128, or as "@data 128" to split it over a mesh axis.'
             )
         axes.append(dimension[1])
         dimensions.append(int(dimension[2]))
@@ -70,9 +71,23 @@ def parse_spec(text: str, mesh: Any = None) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(tuple(dimensions), dtype, sharding=sharding, weak_type=bool(match[1]))
 
 
+def read_types(value: Any, mesh: Any = None) -> Any:
+    """An argument as it is, but with strings that name a type replaced by that type."""
+
+    def one(leaf: Any) -> Any:
+        return parse_spec(leaf, mesh) if isinstance(leaf, str) and is_spec(leaf) else leaf
+
+    try:
+        return jax.tree.map(one, value)
+    except InputError:
+        raise
+    except Exception:  # A container that checks its leaves: its strings, if any, stay strings.
+        return value
+
+
 def _parse_dtype(name: str, text: str) -> Any:
     if name.startswith("key<"):
-        implementations = {"fry": "threefry2x32"}
+        implementations = {"fry": "threefry2x32", "urbg": "unsafe_rbg"}
         wanted = implementations.get(name[4:-1], name[4:-1])
         try:
             return jax.eval_shape(lambda: jax.random.key(0, impl=wanted)).dtype
@@ -105,7 +120,13 @@ def _named_sharding(axes: list[str | None], mesh: Any, text: str) -> Any:
             f"(axes: {', '.join(map(str, names)) or 'no mesh at all'}). "
             "Pass mesh=jax.make_mesh((2,), ('data',)), or inspect inside jax.set_mesh(mesh)."
         )
-    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*axes))
+    try:
+        return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*axes))
+    except Exception as error:  # JAX's DuplicateSpecError, one axis for two dimensions, is a plain Exception.
+        raise InputError(
+            f"Reading the argument {shorten(text)} as a type: the mesh cannot be laid over it like that ({error}). "
+            "Split each dimension over an axis of its own."
+        ) from error
 
 
 def shorten(value: Any, limit: int = _MAXIMUM_VALUE_LENGTH) -> str:
@@ -116,5 +137,20 @@ def shorten(value: Any, limit: int = _MAXIMUM_VALUE_LENGTH) -> str:
         text = repr(value)
     except Exception:  # A user's __repr__ may raise anything; the class name is always there.
         text = f"<{type(value).__name__}>"
-    text = _ADDRESS.sub("", text)
+    text = _LINE_BREAK.sub(" ", _ADDRESS.sub("", text))
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def is_partial(function: Any) -> bool:
+    """Whether a callable binds arguments as `functools.partial` does; Equinox has a class of its own for that."""
+    return all(hasattr(function, name) for name in ("func", "args", "keywords"))
+
+
+def function_name(function: Any) -> str:
+    """A name for people: a partial names what it binds, an object its class."""
+    if is_partial(function):
+        bound = [shorten(value) for value in function.args]
+        bound += [f"{key}={shorten(value)}" for key, value in function.keywords.items()]
+        return f"partial({', '.join([function_name(function.func), *bound])})"
+    name = getattr(function, "__name__", None)
+    return name if isinstance(name, str) else type(function).__name__

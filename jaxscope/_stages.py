@@ -1,9 +1,8 @@
 """Runs trace, lower and compile, and keeps what each gave: a product or the exception, never both, never neither.
 
 Problem: later stages need earlier ones, any of them can raise, compilation can take minutes and must not hold the
-    prompt,
-and some inputs would take the whole process down. Input: a `Request` and a `Target`. Output: one `Stage` per step,
-yielded as it finishes.
+prompt, and some inputs would take the whole process down. Input: a `Request` and a `Target`. Output: one `Stage` per
+step, yielded as it finishes.
 """
 
 import contextlib
@@ -11,7 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import jax
@@ -20,7 +19,6 @@ from jaxscope import _jax
 from jaxscope._failures import message_of
 from jaxscope._inputs import Request
 from jaxscope._targets import Target
-from jaxscope.errors import UnavailableError
 
 Status = Literal["done", "failed", "not reached", "unavailable"]
 
@@ -87,6 +85,8 @@ def run_stages(
     blocked = ""
     for spec, step in zip(STAGES, (steps.trace, steps.lower, steps.compile), strict=True):
         stage = _attempt(spec.key, step, target) if not blocked else Stage(spec.key, "not reached", reason=blocked)
+        if stage.key == "compile" and steps.compile_seconds is not None:
+            stage = replace(stage, seconds=steps.compile_seconds)
         if stage.status in ("failed", "not reached"):
             blocked = blocked or f"{spec.title} failed, so this stage was not reached."
         yield stage
@@ -99,7 +99,7 @@ def _attempt(key: str, step: Callable[[], Any], target: Target) -> Stage:
         start = time.perf_counter()
         try:
             product = step()
-        except UnavailableError as reason:
+        except _LeftOut as reason:
             return Stage(key, "unavailable", reason=str(reason))
         except (Exception, KeyboardInterrupt) as error:
             seconds = time.perf_counter() - start
@@ -110,6 +110,10 @@ def _attempt(key: str, step: Callable[[], Any], target: Target) -> Stage:
 
 def _texts(caught: list[warnings.WarningMessage] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"{item.category.__name__}: {item.message}" for item in caught or ()))
+
+
+class _LeftOut(Exception):
+    """A step that is not taken, and why; no function of the user's can raise it."""
 
 
 class _Steps:
@@ -130,6 +134,8 @@ class _Steps:
         self._traced: Any = None
         self._lowered: Any = None
         self._compiled: Any = None
+        # What XLA took, which may be less than what `meanwhile` took.
+        self.compile_seconds: float | None = None
 
     def trace(self) -> Any:
         request, self._request = self._request, None
@@ -137,7 +143,7 @@ class _Steps:
             raise request.refusal
         if request.kind in ("lowered", "compiled"):
             setattr(self, f"_{request.kind}", request.function)
-            raise UnavailableError(_gone(request.kind, "jaxpr"))
+            raise _LeftOut(_gone(request.kind, "jaxpr"))
         if request.kind == "traced":
             self._traced = request.function
         elif hasattr(request.function, "trace"):
@@ -145,7 +151,7 @@ class _Steps:
         if not hasattr(self._traced, "jaxpr"):
             # Another library's wrapper without .trace (Equinox, pmap): its .lower does both steps.
             self._traced, self._request = None, request
-            raise UnavailableError(
+            raise _LeftOut(
                 f"{request.name} is compiled through its own .lower, which does not give the jaxpr. "
                 "Inspect the function inside it to see one."
             )
@@ -153,7 +159,7 @@ class _Steps:
 
     def lower(self) -> Any:
         if self._compiled is not None:
-            raise UnavailableError(_gone("compiled", "StableHLO"))
+            raise _LeftOut(_gone("compiled", "StableHLO"))
         if self._request is not None:
             request, self._request = self._request, None
             self._lowered = _jax.unwrap_stage(request.function.lower(*request.args, **request.kwargs))
@@ -163,30 +169,43 @@ class _Steps:
 
     def compile(self) -> Any:
         if self._compiled is None:
-            self._refuse_what_cannot_be_compiled()
+            try:
+                self._refuse_what_cannot_be_compiled()
+            except _LeftOut:
+                raise
+            except Exception as error:  # Not the compiler's fault, and must not look like it.
+                raise _LeftOut(
+                    f"Looking over the program before compiling it: jaxscope itself raised {type(error).__name__}: "
+                    f"{error}. Please report this as a bug of jaxscope; inspection.lowered.compile() compiles without."
+                ) from error
             self._compiled = _in_background(self._compile_lowered, self._meanwhile)
         return self._compiled
 
     def _compile_lowered(self) -> Any:
-        return _jax.unwrap_stage(self._lowered.compile(compiler_options=self._options))
+        start = time.perf_counter()
+        try:
+            return _jax.unwrap_stage(self._lowered.compile(compiler_options=self._options))
+        finally:
+            self.compile_seconds = time.perf_counter() - start
 
     def _refuse_what_cannot_be_compiled(self) -> None:
         platforms = _jax.platforms_of(self._lowered)
         if len(platforms) > 1:
-            raise UnavailableError(
+            raise _LeftOut(
                 f"Lowered for several platforms ({', '.join(platforms)}): such a module is for jax.export, and XLA "
                 "compiles for one. Lower for one platform to compile it."
             )
-        here = self._target.platform
+        # The arguments' devices decide, and they need not be the target's.
+        here = _jax.compiling_platform(self._lowered) or self._target.platform
         if platforms and here not in platforms and not _same_family(platforms[0], here):
-            raise UnavailableError(
-                f"Lowered for {platforms[0]}, which is not attached here; JAX would compile it for {here} instead. "
+            raise _LeftOut(
+                f"Lowered for {platforms[0]}, but JAX would compile it for {here} without a word. "
                 f"Lower for {here} to compile it here."
             )
         if self._traced is not None and hasattr(self._traced, "jaxpr"):
             for aval in _jax.all_avals(self._traced.jaxpr):
                 if (size_bytes := _jax.size_bytes(aval)) is not None and size_bytes >= MAXIMUM_ARRAY_BYTES:
-                    raise UnavailableError(
+                    raise _LeftOut(
                         f"Not compiled: {aval.str_short()} takes {size_bytes:.3g} bytes, and XLA counts bytes in 63 "
                         "bits (JAX 0.10 and older abort the process). Check the shape."
                     )
@@ -222,7 +241,9 @@ def _in_background(work: Callable[[], Any], meanwhile: Callable[[], None] | None
     thread = threading.Thread(target=run, name="jaxscope-compile", daemon=True)
     thread.start()
     if meanwhile is not None:
-        meanwhile()
+        # An error in it is not the compiler's. The caller does the same work again at the end, where it shows.
+        with contextlib.suppress(Exception):
+            meanwhile()
     while thread.is_alive():
         thread.join(_JOIN_SECONDS)
     if failure:

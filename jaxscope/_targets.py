@@ -1,9 +1,8 @@
 """Where to compile for.
 
 Problem: the user names a backend, and a program compiled for another one would be worse than none. Input: what was
-    passed
-as ``target=``. Output: a `Target`, whose device every argument is placed on. Targets without their hardware have their
-place here too; so far only what `jax.devices` offers is known.
+passed as ``target=``. Output: a `Target`, whose device every argument is placed on. Targets without their hardware have
+their place here too; so far only what `jax.devices` offers is known.
 """
 
 from dataclasses import dataclass
@@ -38,7 +37,8 @@ def resolve_target(target: Any = None) -> Target:
         InputError: There is no such backend here.
     """
     if target is None:
-        return _describe(jax.devices()[0], None)
+        default = jax.config.jax_default_device
+        return _describe(default if isinstance(default, jax.Device) else jax.devices(default)[0], None)
     if isinstance(target, jax.Device):
         return _describe(target, target)
     try:

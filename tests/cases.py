@@ -65,6 +65,7 @@ def inspect_case(module: ModuleType) -> Any:
 def examine(path: Path) -> dict[str, Any]:
     """What jaxscope makes of a case, and what JAX's own objects say to the same questions."""
     from jaxscope._view import build
+    from jaxscope.lexers.grammar import restore, split_hidden, tokenize
     from tests.oracles import count_equations, count_instructions, count_operations
 
     build.CONTAIN_FAILURES = False
@@ -105,6 +106,11 @@ def examine(path: Path) -> dict[str, Any]:
             facts["counts"][key] = len(inspection._facts.listing(key).listing.ops)
             facts["oracle"][key] = count(getattr(inspection, product))
             index = source.index(key)
+            facts["lossless"] = facts.get("lossless", True) and all(
+                restore(*split_hidden(index["dialect"], line)) == line
+                and not any(kind == "error" for kind, _ in tokenize(index["dialect"], line))
+                for line in set(source.text(key).split("\n"))
+            )
             facts["listings"][key] = {
                 "coverage": index["coverage"],
                 "folds": [[fold[2], fold[3]] for fold in index["folds"]],

@@ -181,6 +181,11 @@ def test_every_case_is_inspected_and_counted_exactly(number):
 
 
 @pytest.mark.parametrize("number", FILES)
+def test_no_text_is_lost_and_none_is_an_error(number):
+    assert facts_of(number).get("lossless", True)
+
+
+@pytest.mark.parametrize("number", FILES)
 def test_every_call_is_judged_as_jax_judges_it(number):
     for label, call in facts_of(number)["calls"].items():
         if label == "sds":

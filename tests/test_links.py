@@ -25,13 +25,13 @@ from tests.shared import ABSENT, SHARED
 
 @pytest.fixture(scope="module")
 def transformer():
-    """The inspection of the transformer with two layers."""
+    """The inspection of the transformer at 12 layers."""
     if SHARED is None:
         pytest.skip(ABSENT)
     sys.path.insert(0, str(SHARED / "programs"))
     from transformer import step_and_args
 
-    step, args = step_and_args(layers=2)
+    step, args = step_and_args(layers=12)
     return jaxscope.inspect(jax.jit(step, donate_argnums=(0, 1)), *args)
 
 

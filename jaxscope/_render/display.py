@@ -50,9 +50,9 @@ class Display:
     def open(self) -> None:
         """Displays the picture as it is before the first stage; in a terminal nothing is said until the end."""
         shell = running_shell()
+        self._cell = getattr(shell, "execution_count", None)
         if not has_front_end(shell):
             return
-        self._cell = shell.execution_count
         self._id = uuid.uuid4().hex
         self._publish(update=False)
 
@@ -80,7 +80,7 @@ class Display:
             print(render_text(self._source, colour=sys.stdout.isatty()), end="")
 
     def shown_in_this_cell(self) -> bool:
-        """Whether `open` has displayed it in the cell that runs now."""
+        """Whether `show` displays it, live or at the end, in the cell that runs now."""
         return self._cell is not None and self._cell == getattr(running_shell(), "execution_count", None)
 
     def _publish(self, *, update: bool) -> None:

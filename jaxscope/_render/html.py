@@ -14,11 +14,14 @@ import zlib
 from pathlib import Path
 from typing import Protocol
 
-from jaxscope._view.model import FailureView, Place, Tab, Table, View
+from jaxscope._view.model import Column, FailureView, Place, Row, Tab, Table, View
 from jaxscope.errors import UnavailableError
 
 BUNDLE = Path(__file__).resolve().parents[1] / "static" / "widget.js"
 CAP_BYTES = 64_000_000
+# A fragment is kept in every saved notebook beside the widget, so it stays small; the page and the widget show all.
+FALLBACK_ROWS = 40
+FALLBACK_CHARACTERS = 6_000
 
 # Ranges of characters that leave no mark of their own or change how the text around them is drawn (control codes, the
 # escape of ANSI codes among them, soft hyphen, fillers, zero-width and direction marks, line separators, tags, lone
@@ -99,6 +102,14 @@ def _seconds(seconds: float | None) -> str:
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"
 
 
+def _shorten(text: str, characters: int = FALLBACK_CHARACTERS) -> str:
+    """The two ends of a text that is too long: a traceback begins with the user's call and ends with the error."""
+    if len(text) <= characters:
+        return text
+    half = characters // 2
+    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters are left out here …\n{text[-half:]}"
+
+
 def _place(place: Place) -> str:
     where = f"{place['file']}:{place['line']}"
     return (
@@ -110,28 +121,36 @@ def _failure(title: str, failure: FailureView) -> str:
     places = "".join(map(_place, failure["places"]))
     return (
         f"<p><strong>✕ {escape(title)}: {escape(failure['headline'])}</strong></p>"
-        f"<p>{_prose(failure['message'])}</p><p>{_prose(failure['advice'])}</p>"
+        f"<p>{_prose(_shorten(failure['message']))}</p>"
+        + (f"<p>What to do: {_prose(failure['advice'])}</p>" if failure["advice"] else "")
         + (f"<ul>{places}</ul>" if places else "")
-        + f"<details><summary>full traceback</summary><pre>{escape(failure['traceback'])}</pre></details>"
+        + f"<details><summary>full traceback</summary><pre>{escape(_shorten(failure['traceback']))}</pre></details>"
     )
 
 
-def render_table(table: Table) -> str:
-    """One table as a static fragment."""
-    columns = table["columns"]
+def render_table(table: Table, most_rows: int | None = None) -> str:
+    """One table as a static fragment.
+
+    Args:
+        table: What to show; a column that no row fills is left out.
+        most_rows: The most rows to show, those with a tone first; a sentence counts the others. None for all.
+    """
+    rows = _most_telling(table["rows"], most_rows)
+    columns = [
+        (number, column) for number, column in enumerate(table["columns"]) if any(row["cells"][number] for row in rows)
+    ]
     head = "".join(
-        f'<th align="{escape(column["align"])}" title="{escape(column["help"])}">{escape(column["label"])}</th>'
-        for column in columns
+        f'<th{_align(column)} title="{escape(column["help"])}">{escape(column["label"])}</th>' for _, column in columns
     )
     body = []
-    for row in table["rows"]:
+    for row in rows:
         sign = _TONE_SIGNS.get(row["tone"], "")
         cells = []
-        for number, (column, cell) in enumerate(zip(columns, row["cells"])):
-            text = escape(cell)
+        for number, column in columns:
+            text = escape(row["cells"][number])
             if number in row["marks"]:
                 text = f"<strong>{sign} {text}</strong>" if sign else f"<strong>{text}</strong>"
-            cells.append(f'<td align="{escape(column["align"])}">{text}</td>')
+            cells.append(f"<td{_align(column)}>{text}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
     summary = f": {escape(table['summary'])}" if table["summary"] else ""
     sign = _TONE_SIGNS.get(table["tone"], "")
@@ -140,10 +159,25 @@ def render_table(table: Table) -> str:
         parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>")
     elif table["empty"]:
         parts.append(f"<p>{escape(table['empty'])}</p>")
+    if left_out := len(table["rows"]) - len(rows):
+        parts.append(f"<p>{left_out:,} more rows are left out here; the interactive view has them.</p>")
     parts += [f"<p><small>{escape(note)}</small></p>" for note in table["notes"]]
     if table["source"]:
         parts.append(f"<p><small>source: {escape(table['source'])}</small></p>")
     return "".join(parts)
+
+
+def _align(column: Column) -> str:
+    # The page around decides where cells without a direction stand: notebooks put them to the right.
+    return f' align="{escape(column["align"])}"'
+
+
+def _most_telling(rows: list[Row], most_rows: int | None) -> list[Row]:
+    """At most so many rows in their order: those that say that something is wrong, then the first ones."""
+    if most_rows is None or len(rows) <= most_rows:
+        return rows
+    by_weight = sorted(range(len(rows)), key=lambda number: rows[number]["tone"] not in ("error", "warning"))
+    return [rows[number] for number in sorted(by_weight[:most_rows])]
 
 
 def _stage(tab: Tab) -> str:
@@ -164,7 +198,9 @@ def render_fallback(view: View, note: str = "") -> str:
     parts.append(f"</tr></thead><tbody>{''.join(map(_stage, view['tabs']))}</tbody></table>")
     parts += [_failure(tab["title"], tab["failure"]) for tab in view["tabs"] if tab["failure"]]
     for tab in view["tabs"]:
-        content = "".join(f"<p>{escape(text)}</p>" for text in tab["notes"]) + "".join(map(render_table, tab["tables"]))
+        content = "".join(f"<p>{escape(text)}</p>" for text in tab["notes"]) + "".join(
+            render_table(table, FALLBACK_ROWS) for table in tab["tables"]
+        )
         if content:
             summary = " · ".join(escape(text) for text in (tab["title"], tab["count"]) if text)
             parts.append(f"<details><summary>{summary}</summary>{content}</details>")

@@ -11,20 +11,9 @@ from typing import Protocol
 from jaxscope._render.html import visible
 from jaxscope._view.format import format_seconds
 from jaxscope._view.model import LINE_MADE_BY_COMPILER, FailureView, ListingIndex, Tab, Table, View
-from jaxscope.lexers.grammar import DEFAULT_PUT_AWAY, hidden_spans, tokenize
+from jaxscope.lexers import LEXERS
+from jaxscope.lexers.grammar import DEFAULT_PUT_AWAY, hidden_spans
 
-_COLOURS = {
-    "comment": "90",
-    "location": "90",
-    "keyword": "35",
-    "op": "34",
-    "type": "36",
-    "definition": "33",
-    "symbol": "33",
-    "attribute": "90",
-    "number": "32",
-    "string": "32",
-}
 _GUTTER_LIMIT = 28
 # policy=<function dots_saveable at 0x7f3a5c0d8e50>
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-FX]{6,}")
@@ -64,7 +53,8 @@ def render_text(source: TextSource, *, colour: bool = False, times: bool = False
             lines.append(tab["reason"])
         for table in tab["tables"]:
             lines += ["", *table_lines(table)] if len(tab["tables"]) > 1 else table_lines(table)
-        lines = [visible(line) for line in lines]
+        # Messages of exceptions name objects by their address too.
+        lines = [_ADDRESS.sub(" at 0x…", visible(line)) for line in lines]
         if listings and tab["kind"] == "listing" and tab["status"] == "done":
             lines += _listing(source.index(tab["key"]), source.text(tab["key"]), colour)
         blocks.append("\n".join(lines))
@@ -125,25 +115,37 @@ def table_lines(table: Table) -> Iterator[str]:
 
 def _listing(index: ListingIndex, text: str, colour: bool) -> Iterator[str]:
     lines = text.split("\n")
+    shown: list[tuple[int, str]] = []
+    for line, exact in enumerate(lines):
+        clean = exact if index["dialect"] == "python" else _readable(index["dialect"], exact)
+        if not clean and (exact or (shown and not shown[-1][1])):
+            continue  # a line that was put away whole, or another empty one
+        shown.append((line, visible(clean)))
+    texts = [clean for _, clean in shown]
+    if colour:
+        texts = _paint(index["dialect"], texts)
     numbers = index["numbers"] or range(1, len(lines) + 1)
-    gutters = [_place(index, line) for line in range(len(lines))]
+    places = [_place(index, line) for line, _ in shown]
     number_width = len(str(max(numbers, default=0)))
-    place_width = min(_GUTTER_LIMIT, max(map(len, gutters), default=0))
-    blank = False
-    for number, place, line in zip(numbers, gutters, lines, strict=True):
-        if index["dialect"] == "python":
-            shown = visible(line)
-        else:
-            shown = visible(_readable(index["dialect"], line))
-            if not shown and (line or blank):
-                continue  # a line that was put away whole, or another empty one
-            if colour:
-                shown = "".join(_paint(kind, part) for kind, part in tokenize(index["dialect"], shown))
-        blank = not shown
-        gutter = f"{number or '':>{number_width}}"
+    place_width = min(_GUTTER_LIMIT, max(map(len, places), default=0))
+    for (line, _), place, painted in zip(shown, places, texts, strict=True):
+        gutter = f"{numbers[line] or '':>{number_width}}"
         if place_width:
             gutter += f"  {place:<{place_width}}"
-        yield f"{gutter}  {shown}".rstrip()
+        yield f"{gutter}  {painted}".rstrip()
+
+
+def _paint(dialect: str, lines: list[str]) -> list[str]:
+    """The lines in terminal colours, by the Pygments lexer of the dialect."""
+    from pygments import highlight
+    from pygments.formatters import TerminalFormatter
+    from pygments.lexers import get_lexer_by_name
+
+    if dialect == "python":
+        lexer = get_lexer_by_name("python", stripnl=False, ensurenl=False)
+    else:
+        lexer = LEXERS[dialect]()
+    return highlight("\n".join(lines), lexer, TerminalFormatter()).split("\n")[: len(lines)]
 
 
 def _readable(dialect: str, line: str) -> str:
@@ -166,8 +168,3 @@ def _place(index: ListingIndex, line: int) -> str:
         return "(compiler)" if stack == LINE_MADE_BY_COMPILER else ""
     file, _, number, *_ = index["frames"][index["stacks"][stack][0]]
     return f"{index['files'][file]}:{number}"
-
-
-def _paint(kind: str, text: str) -> str:
-    code = _COLOURS.get(kind)
-    return f"\x1b[{code}m{text}\x1b[0m" if code and text.strip() else text

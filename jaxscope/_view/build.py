@@ -17,8 +17,13 @@ from jaxscope._stages import STAGES, Stage, StageSpec
 from jaxscope._view import tables
 from jaxscope._view.format import format_count, format_share
 from jaxscope._view.model import SCHEMA_VERSION, FailureView, Place, Status, Tab, Table, View
+from jaxscope.errors import UnavailableError
 
 CONTAIN_FAILURES = True
+
+
+# A tab of tables has nothing to show when none of these stages gave a product.
+_NEEDED_STAGES = {"cost": ("lower", "compile"), "memory": ("compile",), "types": ()}
 
 
 def build_view(facts: Facts) -> View:
@@ -73,6 +78,9 @@ def _tab(key: str, title: str, kind: Any = "listing", status: Status = "pending"
 def _contain(build: Callable[[Any], Tab], facts: Facts, empty: Tab) -> Tab:
     try:
         return build(facts)
+    except UnavailableError as reason:
+        empty.update(status="unavailable", reason=str(reason))
+        return empty
     except Exception as error:
         if not CONTAIN_FAILURES:
             raise
@@ -88,7 +96,7 @@ def _contain_title(facts: Facts) -> str:
     if facts.running is not None:
         return facts.name
     try:
-        return tables.title(facts.name, facts.signature)
+        return tables.title(facts.name, facts.signature, facts.types)
     except Exception:
         if not CONTAIN_FAILURES:
             raise
@@ -158,6 +166,12 @@ def failure_view(stage: Stage) -> FailureView:
 def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], tuple[str, list[Table]]]) -> Tab:
     tab = _tab(key, title, "tables")
     if facts.running is not None:
+        return tab
+    needed = [facts.stages[stage] for stage in _NEEDED_STAGES[key]]
+    if needed and all(stage.product is None for stage in needed):
+        last = needed[-1]
+        tab["status"] = "unavailable" if last.status == "unavailable" else "not reached"
+        tab["reason"] = f"There are no figures without a compiled program. {last.reason}"
         return tab
     count, made = build(facts)
     tab.update(status="done", count=count, tables=made)

@@ -14,8 +14,8 @@ def format_bytes(size_bytes: float) -> str:
 
 
 def format_quantity(value: float, unit: str = "") -> str:
-    """``34.6 MFLOP`` for a value and the unit ``FLOP``; exact below 1000."""
-    if abs(value) >= 1000:
+    """``34.6 MFLOP`` for a value and the unit ``FLOP``; whole numbers are exact below 1000."""
+    if abs(value) >= 999.5:
         return _scale(value, 1000, _DECIMAL) + unit
     text = f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"
     return f"{text} {unit}".rstrip()

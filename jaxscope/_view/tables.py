@@ -1,7 +1,7 @@
 """The tables of the Cost, Memory and Types tabs: raw figures become cells, reasons stay reasons.
 
 Input: the facts of an inspection whose stages have ended. Output: for each tab a short count for the strip and its
-    tables.
+tables.
 """
 
 from collections.abc import Sequence
@@ -25,9 +25,14 @@ _SIZE = Column(
 )
 
 
-def title(name: str, signature: Signature) -> str:
-    """``attention(q: f32[8,128,64], k: …) → f32[8,128,64]``, cut where it gets too long to read."""
+def title(name: str, signature: Signature, types: Sequence[tuple[str, str]]) -> str:
+    """``attention(q: f32[8,128,64], k: …) → f32[8,128,64]``, cut where it gets too long to read.
+
+    `types` are those that were asked for: all that is known where no stage was reached.
+    """
     arguments = [f"{leaf.path}: {_type_of(leaf)}" for leaf in signature.arguments]
+    if signature.types is None:
+        arguments = [f"{path}: {type_}" for path, type_ in types]
     arguments += [f"{leaf.path}={leaf.value}" for leaf in signature.static]
     outputs = ", ".join(leaf.type for leaf in signature.outputs)
     result = f"({outputs})" if len(signature.outputs) != 1 else outputs
@@ -130,13 +135,31 @@ def type_tables(facts: Facts) -> tuple[str, list[Table]]:
     """The call's mismatches, where a call was given, and the compiled signature."""
     signature = facts.signature
     tables = [mismatch_table(facts.mismatches)] if facts.mismatches is not None else []
-    tables.append(_argument_table(signature))
-    tables.append(_output_table(signature))
+    if signature.types is None:
+        tables.append(_asked_table(facts))
+    else:
+        tables += [_argument_table(signature), _output_table(signature)]
     if facts.mismatches is not None:
         count = format_count(len(facts.mismatches.rows), ("mismatch", "mismatches"))
     else:
-        count = format_count(len(signature.arguments), ("argument", "arguments"))
+        count = format_count(len(signature.arguments) or len(facts.types), ("argument", "arguments"))
     return count, tables
+
+
+def _asked_table(facts: Facts) -> Table:
+    """The types that were asked for, when no stage confirmed them."""
+    return Table(
+        key="arguments",
+        title="Arguments",
+        source="the call",
+        summary=format_count(len(facts.types), ("array", "arrays")),
+        tone="",
+        columns=_columns("signature", "path", "type"),
+        rows=[_row(path, type_) for path, type_ in facts.types]
+        + [_row(leaf.path, f"static = {leaf.value}") for leaf in facts.signature.static],
+        notes=["As given: no stage was reached that would confirm them."],
+        empty="The function was given no arguments.",
+    )
 
 
 def mismatch_table(mismatches: Mismatches) -> Table:

@@ -94,3 +94,7 @@ class HloLexer(_GrammarLexer):
     def analyse_text(text: str) -> float:
         """How sure a guesser may be that `text` is HLO, from 0 to 1."""
         return 1.0 if text.startswith("HloModule ") else 0.0
+
+
+# By the key that listings carry.
+LEXERS: dict[str, type[Lexer]] = {lexer.dialect: lexer for lexer in (JaxprLexer, StablehloLexer, HloLexer)}

@@ -6,7 +6,8 @@ import { SCHEMA_VERSION } from "./constants.js";
 import { append, h, replace, setAttribute } from "./dom.js";
 import { renderBroken, renderFailure } from "./failure.js";
 import { FEWEST_ROWS, makeGrip } from "./grip.js";
-import { EXACT, NONE, degree, linkedLines, match, originOf } from "./links.js";
+import { lightUp, originAt } from "./light.js";
+import { linkedLines, match } from "./links.js";
 import { ROW_HEIGHT } from "./listing.js";
 import { Listings } from "./listings.js";
 import { Pane, stateSentence } from "./pane.js";
@@ -18,6 +19,8 @@ import { followTheme } from "./theme.js";
 import styles from "./style.css";
 
 const MOST_ROWS = 26;
+const PAGE_MARGIN_PIXELS = 36;
+const FEWEST_STACKED_ROWS = 3;
 
 /** @typedef {import("./schema").Tab} Tab */
 /** @typedef {import("./pane.js").Side} Side */
@@ -165,10 +168,15 @@ export class App {
     this.panes.left.element.hidden = alone;
     this.paneBox.classList.toggle("alone", alone);
     const tabs = this.view.tabs.filter((each) => each.kind === "listing");
+    let changed = false;
     for (const pane of this.shownPanes) {
-      this.#guard(pane.element, "This listing", () => pane.show(tabs, this.tab(this.selection[pane.side]), this.listings));
+      this.#guard(pane.element, "This listing", () => {
+        changed = pane.show(tabs, this.tab(this.selection[pane.side]), this.listings) || changed;
+      });
     }
     this.#fit();
+    const lastPin = this.selection.pins[this.selection.pins.length - 1];
+    if (changed && lastPin) this.#bringLinked(lastPin.listing, lastPin.line);
     this.mark();
   }
 
@@ -181,9 +189,9 @@ export class App {
     this.reportLife = new AbortController();
     const nodes = [];
     if (tab?.failure) nodes.push(renderFailure(tab.failure));
-    // The first note of a listing stands in the head of its pane.
-    const notes = tab?.kind === "listing" ? tab.notes.slice(1) : (tab?.notes ?? []);
-    nodes.push(...notes.map((note) => h("p", { class: "note" }, note)));
+    // The last note of a listing that is there is on its links, and stands in the head of its pane.
+    const notes = tab?.kind === "listing" && tab.status === "done" ? tab.notes.slice(0, -1) : (tab?.notes ?? []);
+    if (notes.length) nodes.push(h("div", { class: "notes" }, ...notes.map((note) => h("p", {}, note))));
     if (tab?.kind === "tables") {
       if (!tab.tables.length && !tab.failure) nodes.push(h("p", { class: "message" }, stateSentence(tab)));
       for (const table of tab.tables) {
@@ -197,69 +205,16 @@ export class App {
 
   /** Draws links: of the pinned lines, and of the one under the pointer or cursor. */
   mark() {
-    const { pins } = this.selection;
-    const lastPin = pins[pins.length - 1];
-    const current = this.hover ?? (lastPin ? { key: lastPin.listing, line: lastPin.line } : null);
-    const hovered = this.hover && this.#origin(this.hover.key, this.hover.line);
-    const pinned = pins.flatMap((pin) => this.#origin(pin.listing, pin.line) ?? []);
-    /** @type {string[]} */
-    const linked = [];
-    /** @type {string[]} */
-    const searched = [];
-    for (const pane of this.shownPanes) {
-      const { listing } = pane.listing;
-      if (!listing) continue;
-      const { table, key } = listing;
-      const hoverMatch = hovered ? match(table, hovered) : null;
-      const pinMatches = pinned.map((origin) => match(table, origin));
-      const ownHover = this.hover?.key === key ? this.hover.line : -1;
-      const hoverLines = hoverMatch ? linkedLines(table, hoverMatch) : { exact: [], related: [] };
-      const pinLines = pinMatches.map((found) => linkedLines(table, found));
-      const marks = {
-        hovered: (/** @type {number} */ line) => (line === ownHover ? EXACT : hoverMatch ? degree(table, hoverMatch, line) : NONE),
-        pinned: (/** @type {number} */ line) => pinMatches.reduce((most, found) => Math.max(most, degree(table, found, line)), NONE),
-        pins: new Set(pins.filter((pin) => pin.listing === key).map((pin) => pin.line)),
-        errors: this.#errorLines(listing),
-        ruler: [hoverLines, { exact: pinLines.flatMap((lines) => lines.exact), related: pinLines.flatMap((lines) => lines.related) }],
-      };
-      this.#guard(pane.element, "This listing", () => pane.listing.mark(marks));
-      if (!current || current.key === key) continue;
-      const title = this.tab(key)?.title ?? key;
-      const { exact, related } = this.hover ? hoverLines : (pinLines[pinLines.length - 1] ?? hoverLines);
-      if (exact.length) linked.push(`${exact.length.toLocaleString("en")} exact in ${title}`);
-      if (related.length) linked.push(`${related.length.toLocaleString("en")} by line or caller in ${title}`);
-      searched.push(title);
-    }
-    this.#guard(this.status, "The status bar", () => {
-      const listing = current && this.listings.get(current.key);
-      if (!listing || current.line >= listing.lines.length) {
-        showStatus(this.status, null);
-        return;
-      }
-      const isPinned = pins.some((pin) => pin.listing === current.key && pin.line === current.line);
-      const origin = originOf(listing.table, current.line);
-      showStatus(this.status, { listing, line: current.line, origin, linked, searched, pinned: isPinned });
+    const panes = this.shownPanes.filter((pane) => pane.listing.listing);
+    const { marks, status } = lightUp({
+      view: this.view,
+      shown: panes.map((pane) => /** @type {LoadedListing} */ (pane.listing.listing)),
+      get: (key) => this.listings.get(key),
+      hover: this.hover,
+      pins: this.selection.pins,
     });
-  }
-
-  /** @param {string} key @param {number} line */
-  #origin(key, line) {
-    const table = this.listings.get(key)?.table;
-    return table ? originOf(table, line) : null;
-  }
-
-  /** Lines of Python where a stage failed. @param {LoadedListing} listing */
-  #errorLines(listing) {
-    /** @type {Set<number>} */
-    const lines = new Set();
-    if (!listing.table.isPython) return lines;
-    for (const { failure } of this.view.tabs) {
-      for (const place of failure?.places ?? []) {
-        const { exact } = linkedLines(listing.table, match(listing.table, { kind: "python", frames: [{ ...place, extent: "" }] }));
-        for (const line of exact) lines.add(line);
-      }
-    }
-    return lines;
+    panes.forEach((pane, number) => this.#guard(pane.element, "This listing", () => pane.listing.mark(marks[number])));
+    this.#guard(this.status, "The status bar", () => showStatus(this.status, status));
   }
 
   /** @param {string} key @param {number | null} line */
@@ -274,13 +229,13 @@ export class App {
     const { pins, added } = togglePin(this.selection.pins, { listing: key, line }, more);
     this.selection.pins = pins;
     this.#save();
-    this.mark();
     if (added) this.#bringLinked(key, line);
+    this.mark();
   }
 
   /** Where no linked line is in view, scrolls the first one there. @param {string} key @param {number} line */
   #bringLinked(key, line) {
-    const origin = this.#origin(key, line);
+    const origin = originAt(this.listings.get(key), line);
     if (!origin) return;
     for (const pane of this.shownPanes) {
       const { listing } = pane.listing;
@@ -289,7 +244,6 @@ export class App {
       const lines = exact.length ? exact : related;
       if (lines.length && !lines.some((linked) => pane.listing.isVisible(linked))) pane.listing.bring(lines[0]);
     }
-    this.mark();
   }
 
   #unpin() {
@@ -312,9 +266,22 @@ export class App {
   /** Makes the panes as high as their content, within limits, until the user says otherwise. */
   #fit() {
     const counts = this.shownPanes.map((pane) => pane.listing.rows.count);
-    const rows = this.height ?? Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, Math.max(...counts) + 1));
+    const rows = this.height ?? Math.max(FEWEST_ROWS, Math.min(this.#mostRows(), Math.max(...counts) + 1));
+    // One above the other, each is as high as its own content asks for.
+    this.shownPanes.forEach((pane, number) => {
+      const own = counts[number] ? Math.max(FEWEST_STACKED_ROWS, counts[number] + 1) : FEWEST_ROWS;
+      pane.element.style.setProperty("--own-height", `${own * ROW_HEIGHT}px`);
+    });
     this.element.style.setProperty("--pane-height", `${Math.round(rows * ROW_HEIGHT)}px`);
     setAttribute(this.grip, "aria-valuenow", Math.round(rows));
+  }
+
+  /** A page of its own has the whole window for the listings, a notebook's cell only a part. */
+  #mostRows() {
+    if (!this.source.fillsWindow) return MOST_ROWS;
+    const listing = this.panes.right.listing.scroller.parentElement;
+    const otherPixels = this.element.offsetHeight - (listing?.offsetHeight ?? 0) + PAGE_MARGIN_PIXELS;
+    return Math.max(MOST_ROWS, Math.floor((window.innerHeight - otherPixels) / ROW_HEIGHT));
   }
 
   #shownRows() {

@@ -6,8 +6,9 @@ export function renderFailure(failure) {
   return h(
     "section",
     { class: "failure", role: "group", "aria-label": "failure" },
-    h("p", {}, h("b", {}, "✕ ", failure.headline), " ", ...prose(failure.message)),
-    failure.advice && h("p", {}, ...prose(failure.advice)),
+    h("p", {}, h("b", {}, "✕ ", failure.headline)),
+    ...paragraphs(failure.message).map((part) => h("p", {}, ...prose(part))),
+    failure.advice && h("p", { class: "advice" }, h("b", {}, "What to do: "), ...prose(failure.advice)),
     failure.places.length > 0 &&
       h(
         "ol",
@@ -26,6 +27,9 @@ export function renderFailure(failure) {
       h("details", {}, h("summary", {}, "full traceback"), h("pre", { tabindex: 0 }, failure.traceback)),
   );
 }
+
+/** @param {string} text its lines, without the empty ones */
+const paragraphs = (text) => text.split("\n").filter((line) => line.trim());
 
 /** A pane of ours that threw. @param {string} what @param {unknown} error */
 export function renderBroken(what, error) {

@@ -39,8 +39,10 @@ export class Pane {
    * @param {Tab[]} tabs those with listings
    * @param {Tab | undefined} tab the one to show
    * @param {import("./listings.js").Listings} listings
+   * @returns {boolean} whether another listing is shown than before
    */
   show(tabs, tab, listings) {
+    const earlier = this.listing.listing?.key;
     replace(this.select, ...tabs.map((each) => h("option", { value: each.key }, each.title)));
     this.select.value = tab?.key ?? "";
     replace(this.coverage);
@@ -50,8 +52,11 @@ export class Pane {
     else if (tab.status === "done" || tab.lines !== undefined) this.#showListing(tab, listings);
     else {
       const isRunning = tab.status === "running";
-      this.listing.say(tab.status === "failed" && h("b", {}, "✕ "), isRunning && h("span", { class: "spinner" }), stateSentence(tab));
+      // The panel above the panes is that of the right one.
+      const sentence = this.side === "right" && tab.failure ? `There is no ${tab.title}, for the reason above.` : stateSentence(tab);
+      this.listing.say(tab.status === "failed" && h("b", {}, "✕ "), isRunning && h("span", { class: "spinner" }), sentence);
     }
+    return this.listing.listing !== null && this.listing.listing.key !== earlier;
   }
 
   /** @param {Tab} tab @param {import("./listings.js").Listings} listings */
@@ -71,12 +76,10 @@ export class Pane {
   /** @param {Tab} tab @param {import("./listing.js").LoadedListing} listing */
   #drawCoverage(tab, listing) {
     const [linked, all] = listing.index.coverage;
-    // A note says it better, where there is one.
     const share = linked === all ? 100 : Math.min(99, Math.round((100 * linked) / all));
-    const text = tab.notes[0] ?? (all > 0 ? `${share} % of ops linked` : "");
-    const title = all > 0 ? `${linked.toLocaleString("en")} of ${all.toLocaleString("en")} operations lead back to a line of Python` : "";
-    replace(this.coverage, text);
-    setAttribute(this.coverage, "title", [...tab.notes, title].filter(Boolean).join("\n") || null);
+    const note = tab.notes[tab.notes.length - 1] ?? "";
+    replace(this.coverage, linked > 0 ? `${share} % of ops linked` : note);
+    setAttribute(this.coverage, "title", note || null);
   }
 }
 
@@ -95,6 +98,5 @@ function press(button) {
 /** Why a tab has nothing to show. @param {Tab} tab */
 export function stateSentence(tab) {
   const words = { pending: "has not started yet", running: "is running", failed: "failed", done: "is empty", "not reached": "was not reached" };
-  const state = /** @type {Record<string, string>} */ (words)[tab.status] ?? `is ${tab.status}`;
-  return `${tab.title} ${state}. ${tab.reason}`;
+  return tab.reason || `${tab.title} ${/** @type {Record<string, string>} */ (words)[tab.status] ?? `is ${tab.status}`}.`;
 }

@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 import { lineNumber, stackFrames } from "./links.js";
 import { sliceRuns } from "./rows.js";
 
-const LEAST_LOCATION_CHARACTERS = 6;
+const LEAST_LOCATION_CHARACTERS = 3;
 const MOST_LOCATION_CHARACTERS = 18;
 
 /** @typedef {import("./schema").ListingIndex} ListingIndex */
@@ -118,7 +118,9 @@ export function gutterCharacters({ index, lines }, mainFile, locations) {
   let location = 0;
   if (!index.line_place.length && locations) {
     location = LEAST_LOCATION_CHARACTERS;
-    for (const [file, , line] of index.frames) {
+    for (const node of new Set(index.line_stack)) {
+      if (node < 0) continue;
+      const [file, , line] = index.frames[index.stacks[node][0]];
       const name = index.files[file] === mainFile ? "" : `${index.files[file]}:`;
       location = Math.max(location, Math.min(MOST_LOCATION_CHARACTERS, name.length + String(line).length));
     }

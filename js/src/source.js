@@ -11,6 +11,7 @@
  * @property {View} view
  * @property {(key: string) => Promise<ListingData>} listing rejects with a reason for people
  * @property {(callback: () => void, signal: AbortSignal) => void} onChange the view or the selection has changed elsewhere
+ * @property {boolean} [fillsWindow] whether it is a page of its own
  * @property {() => Partial<Selection>} get
  * @property {(selection: Selection) => void} set
  */
@@ -180,6 +181,7 @@ export async function pageSource(page) {
   let selection = {};
   return {
     view,
+    fillsWindow: true,
     async listing(key) {
       const number = view.tabs.findIndex((tab) => tab.key === key);
       const index = payload(`jaxscope-${number}-index`);

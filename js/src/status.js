@@ -3,6 +3,8 @@ import { h, replace } from "./dom.js";
 import { lineNumber, opLine } from "./links.js";
 
 const SHOWN_FRAMES = 4;
+// A sample it matches: "%q.1 = f32[8,128,64]{2,1,0} parameter(0), metadata={…}".
+const PARAMETER = /^[^"]* parameter\(\d+\)/;
 
 /** @typedef {import("./links.js").Frame} Frame */
 
@@ -28,6 +30,7 @@ export function showStatus(element, state) {
   if (origin.kind === "op") parts.push(stack(origin.frames));
   else if (origin.kind === "python") parts.push(h("span", {}, h("b", {}, `${origin.frames[0].file}:${origin.frames[0].line}`)));
   else if (origin.kind === "compiler") parts.push(h("span", {}, h("b", {}, "made by the compiler"), ": no Python line asked for it"));
+  else if (PARAMETER.test(listing.lines[line])) parts.push(h("span", {}, "a parameter: what the caller passes in"));
   else parts.push(h("span", {}, "no operation on this line"));
   const path = listing.index.paths[listing.index.line_path[opLine(listing.index, line)] ?? -1];
   if (path) parts.push(h("span", { class: "path", title: path }, "name ", h("b", {}, path)));

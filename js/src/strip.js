@@ -13,16 +13,17 @@ export function formatSeconds(seconds) {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
-/** What stands under a tab's title. @param {Tab} tab @param {number | null} elapsedSeconds of a running stage */
+/** What stands under a tab's title, part by part. @param {Tab} tab @param {number | null} elapsedSeconds of a running stage */
 export function caption(tab, elapsedSeconds) {
-  const time = tab.seconds === null ? "" : formatSeconds(tab.seconds);
-  if (tab.status === "running") {
-    return ["running", elapsedSeconds === null ? "" : formatSeconds(elapsedSeconds)].filter(Boolean).join(" · ");
-  }
-  if (tab.status === "failed") return ["failed", tab.count, time].filter(Boolean).join(" · ");
-  if (tab.status === "done") return [tab.count, time].filter(Boolean).join(" · ");
-  return tab.status;
+  const seconds = tab.status === "running" ? elapsedSeconds : tab.seconds;
+  const time = seconds === null ? "" : formatSeconds(seconds);
+  if (tab.status === "running") return ["running", time].filter(Boolean);
+  if (tab.status === "failed") return ["failed", tab.count, time].filter(Boolean);
+  return tab.status === "done" ? [tab.count, time].filter(Boolean) : [tab.status];
 }
+
+/** Parts between which a line may end. @param {string[]} parts */
+const spaced = (parts) => parts.flatMap((part, number) => [number > 0 && " · ", h("span", { class: "part" }, part)]);
 
 /** @param {Tab} tab whether a table of it says that something is wrong */
 function worstTone(tab) {
@@ -132,7 +133,7 @@ export class Strip {
         "small",
         { class: tone ? `tone-${tone}` : "" },
         tab.status === "running" && h("span", { class: "spinner", "aria-hidden": "true" }),
-        h("span", { class: "caption" }, tab.status === "failed" ? "" : sign, caption(tab, this.#elapsed(tab.key))),
+        h("span", { class: "caption" }, tab.status === "failed" ? "" : sign, ...spaced(caption(tab, this.#elapsed(tab.key)))),
       ),
     );
   }
@@ -147,7 +148,7 @@ export class Strip {
     for (const tab of this.tabs) {
       if (tab.status !== "running") continue;
       const label = this.#button(tab.key)?.querySelector(".caption");
-      if (label) replace(label, caption(tab, this.#elapsed(tab.key)));
+      if (label) replace(label, ...spaced(caption(tab, this.#elapsed(tab.key))));
     }
   }
 }

@@ -5,6 +5,8 @@ import { append, h, replace } from "./dom.js";
 /** @typedef {import("./schema").Row} Row */
 
 const FIRST_ROWS = 300;
+// Cells up to this length stay on one line.
+const LONG_CHARACTERS = 48;
 const SIGNS = { error: "✕", warning: "▲", muted: "", "": "" };
 /** @type {Record<string, number>} */
 const FACTORS = { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, m: 1e-3, µ: 1e-6, n: 1e-9 };
@@ -48,6 +50,7 @@ export function renderTable(table, signal) {
       "header",
       { class: "card-head" },
       h("h3", {}, table.title),
+      table.source && h("span", { class: "source" }, "source: ", table.source),
       h("span", { class: `summary ${table.tone ? `tone-${table.tone}` : ""}` }, signed(table.tone, table.summary)),
     ),
   );
@@ -56,8 +59,7 @@ export function renderTable(table, signal) {
   } else {
     append(card, [h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": table.title }, grid(table, signal))]);
   }
-  append(card, table.notes.map((note) => h("p", { class: "note" }, note)));
-  if (table.source) append(card, [h("p", { class: "note source" }, "source: ", table.source)]);
+  if (table.notes.length) append(card, [h("div", { class: "notes" }, ...table.notes.map((note) => h("p", {}, note)))]);
   return card;
 }
 
@@ -66,13 +68,27 @@ function signed(tone, text) {
   return SIGNS[tone] && text ? `${SIGNS[tone]} ${text}` : text;
 }
 
+/**
+ * The columns to draw: one that no row fills is left out.
+ * @param {Table} table
+ */
+export function shownColumns(table) {
+  const shown = table.columns.map((column, number) => ({ ...column, number })).filter(({ number }) => table.rows.some((row) => row.cells[number]));
+  const last = shown[shown.length - 1];
+  // Sentences get the space that the figures leave or, on a narrow screen, a line of their own.
+  const prose = shown.length > 1 && last.align === "left" && !last.code ? last : null;
+  return { shown, prose, filler: last?.align === "right" };
+}
+
 /** @param {Table} table @param {AbortSignal} signal */
 function grid(table, signal) {
+  const { shown, prose, filler } = shownColumns(table);
   const body = h("tbody");
   let sorted = -1;
   let descending = false;
   let limit = FIRST_ROWS;
-  const heads = table.columns.map((column, number) => {
+  const heads = shown.map((column) => {
+    const { number } = column;
     const button = h("button", { type: "button", title: column.help || null }, column.label, h("span", { class: "sort", "aria-hidden": "true" }));
     button.addEventListener(
       "click",
@@ -84,8 +100,10 @@ function grid(table, signal) {
       },
       { signal },
     );
-    return h("th", { scope: "col", class: column.align, "aria-sort": "none" }, button);
+    const kind = column === prose ? "prose" : "";
+    return h("th", { scope: "col", class: `${column.align} ${kind}`, "aria-sort": "none", "data-column": number }, button);
   });
+  const width = shown.length + Number(filler);
   const more = h("button", { type: "button", class: "more" });
   more.addEventListener(
     "click",
@@ -95,37 +113,45 @@ function grid(table, signal) {
     },
     { signal },
   );
-  const moreRow = h("tr", {}, h("td", { colspan: table.columns.length }, more));
+  const moreRow = h("tr", {}, h("td", { colspan: width }, more));
 
   function draw() {
-    heads.forEach((head, number) => {
-      const order = number !== sorted ? "none" : descending ? "descending" : "ascending";
+    heads.forEach((head) => {
+      const order = Number(head.dataset.column) !== sorted ? "none" : descending ? "descending" : "ascending";
       head.setAttribute("aria-sort", order);
       replace(/** @type {Element} */ (head.querySelector(".sort")), { none: "", ascending: " ▲", descending: " ▼" }[order]);
     });
     const rows = sorted < 0 ? table.rows : sortRows(table.rows, sorted, descending);
-    replace(body, ...rows.slice(0, limit).map(bodyRow));
+    replace(body, ...rows.slice(0, limit).flatMap(bodyRows));
     if (rows.length > limit) {
       replace(more, `show all ${rows.length.toLocaleString("en")} rows`);
       body.append(moreRow);
     }
   }
 
-  /** @param {Row} row */
-  function bodyRow(row) {
-    return h(
-      "tr",
-      { class: row.tone ? `tone-${row.tone}` : "" },
-      ...table.columns.map((column, number) => {
-        const cell = row.cells[number] ?? "";
-        const marked = row.marks.includes(number);
-        const content = column.code ? h("code", {}, cell) : cell;
-        const sign = marked && SIGNS[row.tone] ? `${SIGNS[row.tone]} ` : "";
-        return h("td", { class: `${column.align} ${marked ? "marked" : ""}` }, marked ? h("b", {}, sign, content) : content);
-      }),
-    );
+  /** @param {Row} row @param {number} number */
+  function content(row, number) {
+    const cell = row.cells[number] ?? "";
+    const text = table.columns[number].code ? h("code", {}, cell) : cell;
+    if (!row.marks.includes(number)) return text;
+    return h("b", {}, SIGNS[row.tone] && `${SIGNS[row.tone]} `, text);
+  }
+
+  /** A row, and for narrow screens its sentence below it. @param {Row} row */
+  function bodyRows(row) {
+    const tone = row.tone ? `tone-${row.tone}` : "";
+    const cells = shown.map((column) => {
+      const long = (row.cells[column.number] ?? "").length > LONG_CHARACTERS ? "long" : "";
+      return h("td", { class: `${column.align} ${column === prose ? "prose" : long}` }, content(row, column.number));
+    });
+    const drawn = [h("tr", { class: tone }, ...cells, filler && h("td", { class: "filler" }))];
+    if (prose && row.cells[prose.number]) {
+      const label = h("span", { class: "muted" }, prose.label, ": ");
+      drawn.push(h("tr", { class: `below ${tone}` }, h("td", { colspan: width }, h("div", {}, label, content(row, prose.number)))));
+    }
+    return drawn;
   }
 
   draw();
-  return h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body);
+  return h("table", {}, h("thead", {}, h("tr", {}, ...heads, filler && h("td", { class: "filler" }))), body);
 }

@@ -1,8 +1,7 @@
 """Prints what jaxscope costs beside what JAX itself takes, and beside two peers on the same text.
 
 Input: the transformer of the shared material at the depths given on the command line (12 when none is; ``--all`` adds
-    48,
-which compiles for minutes). Output: a table of ratios. ``python -m tests.bench [--all] [layers …]``
+48, which compiles for minutes). Output: a table of ratios. ``python -m tests.bench [--all] [layers …]``
 """
 
 import subprocess

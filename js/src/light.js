@@ -1,0 +1,74 @@
+/**
+ * What is lit: the marks of every pane and the words of the status bar, from the pins and the line under the pointer or
+ * the keyboard's cursor. Pure.
+ */
+import { EXACT, NONE, degree, linkedLines, match, originOf } from "./links.js";
+
+/** @typedef {import("./listing.js").LoadedListing} LoadedListing */
+/** @typedef {import("./schema").View} View */
+/** @typedef {{key: string, line: number}} At a line of a listing */
+
+/**
+ * @param {object} state
+ * @param {View} state.view
+ * @param {LoadedListing[]} state.shown the listings on screen
+ * @param {(key: string) => LoadedListing | null} state.get any listing that is loaded
+ * @param {At | null} state.hover
+ * @param {import("./source.js").Pin[]} state.pins
+ * @returns {{marks: import("./listing.js").Marks[], status: import("./status.js").State | null}} marks as `shown`
+ */
+export function lightUp({ view, shown, get, hover, pins }) {
+  const lastPin = pins[pins.length - 1];
+  const current = hover ?? (lastPin ? { key: lastPin.listing, line: lastPin.line } : null);
+  const hovered = hover && originAt(get(hover.key), hover.line);
+  const pinned = pins.flatMap((pin) => originAt(get(pin.listing), pin.line) ?? []);
+  /** @type {string[]} */
+  const linked = [];
+  /** @type {string[]} */
+  const searched = [];
+  const marks = shown.map(({ table, key }) => {
+    const hoverMatch = hovered ? match(table, hovered) : null;
+    const pinMatches = pinned.map((origin) => match(table, origin));
+    const ownLine = hover?.key === key ? hover.line : -1;
+    const hoverLines = hoverMatch ? linkedLines(table, hoverMatch) : { exact: [], related: [] };
+    const pinLines = pinMatches.map((found) => linkedLines(table, found));
+    if (current && current.key !== key) {
+      const title = view.tabs.find((tab) => tab.key === key)?.title ?? key;
+      const { exact, related } = hover ? hoverLines : (pinLines[pinLines.length - 1] ?? hoverLines);
+      if (exact.length) linked.push(`${exact.length.toLocaleString("en")} exact in ${title}`);
+      if (related.length) linked.push(`${related.length.toLocaleString("en")} by line or caller in ${title}`);
+      searched.push(title);
+    }
+    return {
+      hovered: (/** @type {number} */ line) => (line === ownLine ? EXACT : hoverMatch ? degree(table, hoverMatch, line) : NONE),
+      pinned: (/** @type {number} */ line) => pinMatches.reduce((most, found) => Math.max(most, degree(table, found, line)), NONE),
+      pins: new Set(pins.filter((pin) => pin.listing === key).map((pin) => pin.line)),
+      errors: errorLines(view, table),
+      ruler: [hoverLines, { exact: pinLines.flatMap((lines) => lines.exact), related: pinLines.flatMap((lines) => lines.related) }],
+    };
+  });
+  const listing = current && get(current.key);
+  if (!listing || current.line >= listing.lines.length) return { marks, status: null };
+  const isPinned = pins.some((pin) => pin.listing === current.key && pin.line === current.line);
+  const origin = originOf(listing.table, current.line);
+  return { marks, status: { listing, line: current.line, origin, linked, searched, pinned: isPinned } };
+}
+
+/** @param {LoadedListing | null} listing @param {number} line */
+export function originAt(listing, line) {
+  return listing ? originOf(listing.table, line) : null;
+}
+
+/** Lines of Python where a stage failed. @param {View} view @param {import("./links.js").LinkTable} table */
+function errorLines(view, table) {
+  /** @type {Set<number>} */
+  const lines = new Set();
+  if (!table.isPython) return lines;
+  for (const { failure } of view.tabs) {
+    for (const place of failure?.places ?? []) {
+      const { exact } = linkedLines(table, match(table, { kind: "python", frames: [{ ...place, extent: "" }] }));
+      for (const line of exact) lines.add(line);
+    }
+  }
+  return lines;
+}
