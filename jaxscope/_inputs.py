@@ -92,7 +92,9 @@ def read_request(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], 
         # A bound method of a jitted function answers to .trace and .lower, but those of the unbound one: self is lost.
         return read_request(function.__func__, (function.__self__, *args), kwargs, mesh)
     if is_partial(function) and _keeps_its_own_jit(function):
-        return read_request(function.func, (*function.args, *args), {**function.keywords, **kwargs}, mesh)
+        inner = read_request(function.func, (*function.args, *args), {**function.keywords, **kwargs}, mesh)
+        note = "A partial of a jitted function: inspected as that function, what is bound passed as arguments."
+        return replace(inner, notes=(note, *inner.notes))
     if (facts := _jax.jit_facts(function)) is not None:
         positions, names = _static_arguments(facts, args, kwargs)
         return _build("jitted", function, facts.function, args, kwargs, positions, names, mesh, ())

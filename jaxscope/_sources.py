@@ -110,6 +110,8 @@ def python_listing(
     shown: list[SourceLine] = []
     for file, numbers in wanted.items():
         lines = source_lines(file)
+        while lines and not lines[-1].strip():
+            lines = lines[:-1]
         if not lines:
             continue
         if len(wanted) > 1:
@@ -128,8 +130,6 @@ def python_listing(
 def _statements(lines: tuple[str, ...], numbers: set[int]) -> list[tuple[int, int]]:
     """The line ranges of the top-level statements that hold `numbers`; everything when the file is short."""
     last = len(lines)
-    while last > 1 and not lines[last - 1].strip():
-        last -= 1
     if last <= WHOLE_FILE_LINES:
         return [(1, last)]
     try:

@@ -134,7 +134,11 @@ def shorten(value: Any, limit: int = _MAXIMUM_VALUE_LENGTH) -> str:
     if isinstance(value, jax.Array | np.ndarray) and getattr(value, "ndim", 0):
         return f"{value.dtype}{list(value.shape)}"
     try:
-        text = repr(value)
+        # The order of a set differs from run to run.
+        if type(value) in (set, frozenset):
+            text = f"{type(value).__name__}({{{', '.join(sorted(map(repr, value)))}}})"
+        else:
+            text = repr(value)
     except Exception:  # A user's __repr__ may raise anything; the class name is always there.
         text = f"<{type(value).__name__}>"
     text = _LINE_BREAK.sub(" ", _ADDRESS.sub("", text))

@@ -125,7 +125,7 @@ EXPECTED = {
     "087": lambda f: list(arguments(f).values()) == ["f32[8@x,4]"],
     "089": lambda f: failed(f, "trace", "TypeError") and "varying" in f["failure"]["message"],
     "091": lambda f: failed(f, "trace", "TypeError") and "Cannot apply JAX transformations" in f["failure"]["message"],
-    "093": lambda f: "jitted for this inspection" in f["notes"][0],
+    "093": lambda f: "partial of a jitted function" in f["notes"][0],
     "097": lambda f: failed(f, "trace", "TypeError") and "not the result of calling it" in f["failure"]["advice"],
     "098": lambda f: failed(f, "trace", "TypeError") and "coroutine" in f["failure"]["message"],
     "099": lambda f: failed(f, "trace", "TracerBoolConversionError") and f["places"][0]["function"] == "fn",

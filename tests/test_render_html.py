@@ -63,7 +63,8 @@ def small_bundle(monkeypatch, tmp_path):
 def test_fallback_has_only_elements_of_its_own(source):
     found = Elements(html.render_fallback(source.view))
     assert {tag for tag, _ in found.elements} <= FALLBACK_TAGS
-    assert {name for _, attributes in found.elements for name in attributes} <= {"align", "title"}
+    assert {name for _, attributes in found.elements for name in attributes} <= {"align", "title", "nowrap", "style"}
+    assert {attributes.get("style", "text-align:left") for _, attributes in found.elements} == {"text-align:left"}
 
 
 def test_hostile_texts_are_in_the_fallback_as_text():
@@ -150,3 +151,36 @@ def test_missing_bundle_says_what_to_do(monkeypatch, tmp_path):
     (tmp_path / "absent.js").write_text("")
     with pytest.raises(UnavailableError, match="missing or empty"):
         html.bundle()
+
+
+def test_fallback_of_a_long_table_counts_what_it_leaves_out_and_keeps_what_is_wrong():
+    rows = [[f"params['layers'][{number}]", f"{number} B", ""] for number in range(500)]
+    columns = [sample.column("path", "Argument"), sample.column("size", "Size", "right"), sample.column("note", "Note")]
+    long = sample.table("arguments", "Arguments", columns, rows)
+    long["rows"][400] = {"cells": ["params['bad']", "4 B", ""], "tone": "error", "marks": [0]}
+    view = sample.view([sample.tab("types", "Types", "tables", tables=[long] * 3)])
+    text = Elements(html.render_fallback(view)).text
+    assert text.count(f"{500 - html.FALLBACK_ROWS} more rows are left out here") == 3
+    assert text.count("✕ params['bad']") == 3 and "params['layers'][0]" in text and "[499]" not in text
+    assert text.count("params[") == 3 * html.FALLBACK_ROWS
+    assert len(html.render_fallback(view).encode()) < 60_000
+    whole = Elements(html.render_table(long)).text
+    assert whole.count("params[") == 500 and "left out" not in whole
+
+
+def test_a_column_that_no_row_fills_is_left_out():
+    columns = [sample.column("path", "Argument"), sample.column("note", "Note"), sample.column("size", "Size", "right")]
+    table = sample.table("arguments", "Arguments", columns, [["x", "", "1 B"], ["y", "", "2 B"]])
+    found = Elements(html.render_table(table))
+    assert len(found.named("th")) == 2 and len(found.named("td")) == 4
+    assert "Note" not in found.text and "2 B" in found.text
+
+
+def test_a_long_traceback_keeps_both_its_ends_in_the_fallback():
+    source = sample.failed()
+    failure = source.view["tabs"][1]["failure"]
+    failure["traceback"] = "Traceback: the beginning\n" + "  File …\n" * 100_000 + "ValueError: the end"
+    failure["message"] = "m" * 100_000
+    fragment = html.render_fallback(source.view)
+    assert "Traceback: the beginning" in fragment and "ValueError: the end" in fragment
+    assert "characters are left out here" in fragment and len(fragment) < 30_000

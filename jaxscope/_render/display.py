@@ -38,12 +38,13 @@ class Display:
 
     def bundle(self) -> dict[str, Any]:
         """Widget, HTML and text, best first for whoever displays them; without the widget where there is no bundle."""
-        view = self._source.view
+        # Made first: only then is it known whether the HTML has to say why there is none.
+        widget = self._make_widget() if has_front_end(running_shell()) else None
         bundle: dict[str, Any] = {
             "text/plain": render_text(self._source, listings=False).rstrip("\n"),
-            "text/html": render_fallback(view, self._no_widget),
+            "text/html": render_fallback(self._source.view, self._no_widget),
         }
-        if has_front_end(running_shell()) and (widget := self._make_widget()) is not None:
+        if widget is not None:
             bundle[WIDGET_MIME] = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         return bundle
 
@@ -77,7 +78,10 @@ class Display:
                 self._widget.refresh(embed=embed)
             self._publish(update=True)
         else:
-            print(render_text(self._source, colour=sys.stdout.isatty()), end="")
+            text = render_text(self._source, colour=sys.stdout.isatty())
+            # A redirected stdout may know fewer characters than the report has: → becomes \u2192, not an exception.
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+            print(text.encode(encoding, "backslashreplace").decode(encoding), end="")
 
     def shown_in_this_cell(self) -> bool:
         """Whether `show` displays it, live or at the end, in the cell that runs now."""

@@ -14,13 +14,13 @@ import zlib
 from pathlib import Path
 from typing import Protocol
 
-from jaxscope._view.model import Column, FailureView, Place, Row, Tab, Table, View
+from jaxscope._view.model import FailureView, Place, Row, Tab, Table, View
 from jaxscope.errors import UnavailableError
 
 BUNDLE = Path(__file__).resolve().parents[1] / "static" / "widget.js"
 CAP_BYTES = 64_000_000
 # A fragment is kept in every saved notebook beside the widget, so it stays small; the page and the widget show all.
-FALLBACK_ROWS = 40
+FALLBACK_ROWS = 30
 FALLBACK_CHARACTERS = 6_000
 
 # Ranges of characters that leave no mark of their own or change how the text around them is drawn (control codes, the
@@ -54,6 +54,8 @@ _INVISIBLE = re.compile("[" + "".join(f"\\U{first:08x}-\\U{last:08x}" for first,
 _CODE = re.compile("`([^`\n]+)`")
 
 _STATUS_WORDS = {"done": "✓ done", "failed": "✕ failed", "running": "… running"}
+# Notebooks' own style sheets put every cell to the right, and only a style of the cell's own is stronger than that.
+_ALIGN = {"left": 'align="left" style="text-align:left"', "right": 'align="right"'}
 _TONE_SIGNS = {"error": "✕", "warning": "▲", "muted": "", "": ""}
 
 
@@ -140,7 +142,8 @@ def render_table(table: Table, most_rows: int | None = None) -> str:
         (number, column) for number, column in enumerate(table["columns"]) if any(row["cells"][number] for row in rows)
     ]
     head = "".join(
-        f'<th{_align(column)} title="{escape(column["help"])}">{escape(column["label"])}</th>' for _, column in columns
+        f'<th {_ALIGN[column["align"]]} title="{escape(column["help"])}">{escape(column["label"])}</th>'
+        for _, column in columns
     )
     body = []
     for row in rows:
@@ -148,9 +151,12 @@ def render_table(table: Table, most_rows: int | None = None) -> str:
         cells = []
         for number, column in columns:
             text = escape(row["cells"][number])
+            if column["code"] and text:
+                text = f"<code>{text}</code>"
             if number in row["marks"]:
                 text = f"<strong>{sign} {text}</strong>" if sign else f"<strong>{text}</strong>"
-            cells.append(f"<td{_align(column)}>{text}</td>")
+            whole = column["code"] or column["align"] == "right"
+            cells.append(f"<td {_ALIGN[column['align']]}{' nowrap' if whole else ''}>{text}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
     summary = f": {escape(table['summary'])}" if table["summary"] else ""
     sign = _TONE_SIGNS.get(table["tone"], "")
@@ -167,11 +173,6 @@ def render_table(table: Table, most_rows: int | None = None) -> str:
     return "".join(parts)
 
 
-def _align(column: Column) -> str:
-    # The page around decides where cells without a direction stand: notebooks put them to the right.
-    return f' align="{escape(column["align"])}"'
-
-
 def _most_telling(rows: list[Row], most_rows: int | None) -> list[Row]:
     """At most so many rows in their order: those that say that something is wrong, then the first ones."""
     if most_rows is None or len(rows) <= most_rows:
@@ -182,8 +183,11 @@ def _most_telling(rows: list[Row], most_rows: int | None) -> list[Row]:
 
 def _stage(tab: Tab) -> str:
     status = _STATUS_WORDS.get(tab["status"], tab["status"])
-    cells = (tab["title"], status, tab["count"], _seconds(tab["seconds"]), tab["reason"])
-    return "<tr>" + "".join(f'<td align="left">{escape(cell)}</td>' for cell in cells) + "</tr>"
+    # Why a stage failed is told at length below the table.
+    reason = "" if tab["failure"] else tab["reason"]
+    remarks = " ".join(filter(None, (reason, *tab["notes"])))
+    cells = (tab["title"], status, tab["count"], _seconds(tab["seconds"]), remarks)
+    return "<tr>" + "".join(f"<td {_ALIGN['left']}>{escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
 def render_fallback(view: View, note: str = "") -> str:
@@ -194,13 +198,11 @@ def render_fallback(view: View, note: str = "") -> str:
     ]
     parts += [f"<p>{escape(text)}</p>" for text in (*view["notes"], note) if text]
     parts.append("<table><thead><tr>")
-    parts += [f'<th align="left">{name}</th>' for name in ("stage", "status", "size", "time", "why")]
+    parts += [f"<th {_ALIGN['left']}>{name}</th>" for name in ("stage", "status", "size", "time", "remarks")]
     parts.append(f"</tr></thead><tbody>{''.join(map(_stage, view['tabs']))}</tbody></table>")
     parts += [_failure(tab["title"], tab["failure"]) for tab in view["tabs"] if tab["failure"]]
     for tab in view["tabs"]:
-        content = "".join(f"<p>{escape(text)}</p>" for text in tab["notes"]) + "".join(
-            render_table(table, FALLBACK_ROWS) for table in tab["tables"]
-        )
+        content = "".join(render_table(table, FALLBACK_ROWS) for table in tab["tables"])
         if content:
             summary = " · ".join(escape(text) for text in (tab["title"], tab["count"]) if text)
             parts.append(f"<details><summary>{summary}</summary>{content}</details>")

@@ -21,6 +21,7 @@ import styles from "./style.css";
 const MOST_ROWS = 26;
 const PAGE_MARGIN_PIXELS = 36;
 const FEWEST_STACKED_ROWS = 3;
+const STACKED_SHARE = 0.62;
 
 /** @typedef {import("./schema").Tab} Tab */
 /** @typedef {import("./pane.js").Side} Side */
@@ -257,20 +258,31 @@ export class App {
   #onKey(event) {
     const target = /** @type {Element} */ (event.composedPath()[0]);
     if (event.ctrlKey || event.metaKey || event.altKey || target.closest("select, input")) return;
-    if (event.key === "[" || event.key === "]") this.strip.step(event.key === "]" ? 1 : -1, target.getAttribute("role") === "tab");
-    else if (event.key === "Escape") this.#unpin();
+    if (event.key === "[" || event.key === "]") {
+      this.strip.step(event.key === "]" ? 1 : -1, target.getAttribute("role") === "tab");
+      this.#keepFocus(/** @type {HTMLElement} */ (target));
+    } else if (event.key === "Escape") this.#unpin();
     else return;
     event.preventDefault();
+  }
+
+  /** Where the focus was may be hidden now, and then the next key would go to the page around. @param {HTMLElement} target */
+  #keepFocus(target) {
+    if (target.offsetParent && target !== this.body) return;
+    const { scroller } = this.panes.right.listing;
+    (scroller.offsetParent ? scroller : this.body).focus({ preventScroll: true });
   }
 
   /** Makes the panes as high as their content, within limits, until the user says otherwise. */
   #fit() {
     const counts = this.shownPanes.map((pane) => pane.listing.rows.count);
-    const rows = this.height ?? Math.max(FEWEST_ROWS, Math.min(this.#mostRows(), Math.max(...counts) + 1));
-    // One above the other, each is as high as its own content asks for.
+    const mostRows = this.#mostRows();
+    const rows = this.height ?? Math.max(FEWEST_ROWS, Math.min(mostRows, Math.max(...counts) + 1));
+    // One above the other, each is as high as its own content asks for, and both together not much higher than one.
+    const stackedRows = (this.height ?? mostRows) * STACKED_SHARE;
     this.shownPanes.forEach((pane, number) => {
-      const own = counts[number] ? Math.max(FEWEST_STACKED_ROWS, counts[number] + 1) : FEWEST_ROWS;
-      pane.element.style.setProperty("--own-height", `${own * ROW_HEIGHT}px`);
+      const own = counts[number] ? Math.max(FEWEST_STACKED_ROWS, counts[number] + 1) : FEWEST_STACKED_ROWS + 1;
+      pane.element.style.setProperty("--stacked-height", `${Math.round(Math.min(own, stackedRows) * ROW_HEIGHT)}px`);
     });
     this.element.style.setProperty("--pane-height", `${Math.round(rows * ROW_HEIGHT)}px`);
     setAttribute(this.grip, "aria-valuenow", Math.round(rows));

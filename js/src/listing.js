@@ -1,12 +1,13 @@
 /**
  * One listing on screen. Only the rows in view are elements, and of long lines only the columns in view, so that 385,000
- * lines scroll like 30. The file is longer than most because scrolling, drawing, marking and keys share that one window.
+ * lines scroll like 30. The file is longer than most because scrolling, drawing and marking share that one window.
  */
 import { h, replace, setAttribute } from "./dom.js";
 import { highlightLine } from "./highlight.js";
+import { keyAction } from "./keys.js";
 import { composeLine } from "./line.js";
-import { EXACT, NONE, RELATED } from "./links.js";
-import { continuedLines, gutterCharacters, locationOf, renderRow } from "./row.js";
+import { NONE } from "./links.js";
+import { continuedLines, decorateRow, gutterCharacters, locationOf, renderRow } from "./row.js";
 import { MAX_SCROLL_HEIGHT, Rows, contentTop, mergeClosedFolds, scrollTopFor } from "./rows.js";
 import { Ruler } from "./ruler.js";
 
@@ -306,18 +307,7 @@ export class ListingPane {
       pin = pin || this.marks.pins.has(at);
       error = error || this.marks.errors.has(at);
     }
-    const { classList } = element;
-    classList.toggle("exact", hovered === EXACT);
-    classList.toggle("related", hovered === RELATED);
-    classList.toggle("pin-exact", pinned === EXACT);
-    classList.toggle("pin-related", pinned === RELATED);
-    classList.toggle("pinned", pin);
-    classList.toggle("error", error);
-    classList.toggle("cursor", line === this.cursor);
-    setAttribute(element, "aria-selected", pin ? "true" : null);
-    const sign = /** @type {HTMLElement} */ (element.querySelector(".sign"));
-    const wanted = error ? "✕" : pin ? "◆" : "";
-    if (sign.textContent !== wanted) sign.textContent = wanted;
+    decorateRow(element, { hovered, pinned, pin, error, cursor: line === this.cursor });
   }
 
   #drawRuler() {
@@ -372,31 +362,20 @@ export class ListingPane {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     if (!this.listing || event.ctrlKey || event.metaKey || event.altKey || !this.rows.count) return;
-    const { first, end } = this.window;
-    const page = Math.max(1, end - first - 2);
-    const row = this.cursor < 0 ? -1 : this.rows.rowOf(this.cursor);
-    const moves = /** @type {Record<string, number>} */ ({
-      ArrowDown: row < 0 ? first : row + 1,
-      ArrowUp: row < 0 ? first : row - 1,
-      PageDown: Math.max(row, first) + page,
-      PageUp: Math.max(row, 0) - page,
-      Home: 0,
-      End: this.rows.count - 1,
+    const { folds, closed } = this.rows;
+    const action = keyAction(event.key, {
+      ...this.window,
+      row: this.cursor < 0 ? -1 : this.rows.rowOf(this.cursor),
+      count: this.rows.count,
+      fold: !folds.has(this.cursor) ? "none" : closed.has(this.cursor) ? "closed" : "open",
+      atLeft: this.scroller.scrollLeft === 0,
     });
-    if (event.key in moves) {
-      this.moveTo(this.rows.lineAt(Math.max(0, Math.min(this.rows.count - 1, moves[event.key]))));
-    } else if (event.key === "Enter" && this.cursor >= 0) {
-      this.onPin(this.cursor, event.shiftKey);
-    } else if (event.key === "Escape") {
-      this.onUnpin();
-    } else if (event.key === " " && this.rows.folds.has(this.cursor)) {
-      this.toggleFold(this.cursor);
-    } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-      const isClosed = this.rows.closed.has(this.cursor);
-      const opens = event.key === "ArrowRight";
-      if (this.rows.folds.has(this.cursor) && isClosed === opens && this.scroller.scrollLeft === 0) this.toggleFold(this.cursor);
-      else this.scroller.scrollLeft += (opens ? 8 : -8) * this.characterWidth;
-    } else return;
+    if (!action) return;
+    if ("move" in action) this.moveTo(this.rows.lineAt(action.move));
+    else if ("scroll" in action) this.scroller.scrollLeft += action.scroll * this.characterWidth;
+    else if (action.act === "pin") this.onPin(this.cursor, event.shiftKey);
+    else if (action.act === "fold") this.toggleFold(this.cursor);
+    else this.onUnpin();
     event.preventDefault();
     event.stopPropagation();
   }

@@ -1,6 +1,6 @@
 /** One row of a listing as elements: the gutter with numbers, location and fold, then the text in its colours. */
-import { h } from "./dom.js";
-import { lineNumber, stackFrames } from "./links.js";
+import { h, setAttribute } from "./dom.js";
+import { EXACT, RELATED, lineNumber, stackFrames } from "./links.js";
 import { sliceRuns } from "./rows.js";
 
 const LEAST_LOCATION_CHARACTERS = 3;
@@ -46,6 +46,26 @@ export function renderRow({ listing: { index }, rows, line, row, composed, slice
     ),
     h("span", { class: "text", role: "gridcell" }, ...textOf(line, composed, closed, slice)),
   );
+}
+
+/**
+ * Shows on a row what is lit; `hovered` and `pinned` are EXACT, RELATED or NONE.
+ * @param {HTMLElement} element
+ * @param {{hovered: number, pinned: number, pin: boolean, error: boolean, cursor: boolean}} marks
+ */
+export function decorateRow(element, { hovered, pinned, pin, error, cursor }) {
+  const { classList } = element;
+  classList.toggle("exact", hovered === EXACT);
+  classList.toggle("related", hovered === RELATED);
+  classList.toggle("pin-exact", pinned === EXACT);
+  classList.toggle("pin-related", pinned === RELATED);
+  classList.toggle("pinned", pin);
+  classList.toggle("error", error);
+  classList.toggle("cursor", cursor);
+  setAttribute(element, "aria-selected", pin ? "true" : null);
+  const sign = /** @type {HTMLElement} */ (element.querySelector(".sign"));
+  const wanted = error ? "✕" : pin ? "◆" : "";
+  if (sign.textContent !== wanted) sign.textContent = wanted;
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { cellNumber, sortRows } from "../src/table.js";
+import { cellNumber, shownColumns, sortRows } from "../src/table.js";
 import { caption, formatSeconds } from "../src/strip.js";
 
 test("cells are numbers with their units", () => {
@@ -35,4 +35,24 @@ test("a caption is never only a colour", () => {
   assert.deepEqual(caption({ ...tab, status: "running" }, 2), ["running", "2.0 s"]);
   assert.deepEqual(caption({ ...tab, status: "not reached", count: "9" }, null), ["not reached"]);
   assert.deepEqual(caption({ ...tab, status: "done", count: "9 eqns" }, null), ["9 eqns", "1.0 s"]);
+});
+
+test("columns that no row fills are left out, and sentences are told from figures", () => {
+  /** @type {(...cells: string[][]) => import("../src/schema").Table} */
+  const table = (...rows) => ({
+    key: "", title: "", source: "", summary: "", tone: "", notes: [], empty: "",
+    columns: [["path", "left", true], ["size", "right", false], ["note", "left", false]].map(([key, align, code]) => (
+      /** @type {import("../src/schema").Column} */ ({ key, label: key, align, code, help: "" })
+    )),
+    rows: rows.map((cells) => ({ cells, tone: "", marks: [] })),
+  });
+  const names = (/** @type {import("../src/schema").Table} */ of) => shownColumns(of).shown.map(({ key, number }) => `${key} ${number}`);
+  const full = table(["x", "1 B", ""], ["y", "2 B", "dropped"]);
+  assert.deepEqual(names(full), ["path 0", "size 1", "note 2"]);
+  assert.equal(shownColumns(full).prose?.key, "note");
+  const figures = table(["x", "1 B", ""]);
+  assert.deepEqual(names(figures), ["path 0", "size 1"]);
+  assert.deepEqual([shownColumns(figures).prose, shownColumns(figures).filler], [null, true]);
+  assert.deepEqual(names(table(["x", "", "why"])), ["path 0", "note 2"]);
+  assert.deepEqual(shownColumns(table(["x", "", ""])).prose, null);
 });

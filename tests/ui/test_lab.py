@@ -1,5 +1,7 @@
 """The widget in a real JupyterLab: what the kernel sends arrives, and what the user does goes back."""
 
+import json
+
 import pytest
 
 from tests.ui.conftest import SCREENSHOTS
@@ -170,3 +172,55 @@ def test_two_views_of_one_widget(lab, show):
         views.nth(view).locator('.pane.right .row[data-line="16"]').wait_for()
     views.nth(0).get_by_role("tab", name="Cost").click()
     views.nth(1).locator('[data-table="cost"]').wait_for()
+
+
+def save_and_reopen(lab, page, new_page, *, keep_state=False, trusted=True):
+    """Saves the notebook, ends every kernel, and opens what is on the disk anew without running anything."""
+    if keep_state:
+        lab.command(page, "@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    lab.command(page, "docmanager:save")
+    page.wait_for_timeout(700)
+    path = max(lab.root.glob("*.ipynb"), key=lambda each: each.stat().st_mtime)
+    page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
+    page.close()
+    if not trusted:
+        # JupyterLab trusts what it has signed itself, by its content.
+        saved = json.loads(path.read_text())
+        saved["metadata"]["from"] = saved["cells"][0]["outputs"][0]["data"]["text/plain"] = "somebody else"
+        path.write_text(json.dumps(saved))
+    page = new_page()
+    page.goto(f"{lab.url}/doc/tree/{path.name}")
+    return page
+
+
+INSPECT = """
+import jaxscope
+jaxscope.inspect(lambda x: x @ x, "f32[8,8]")
+"""
+
+
+def test_reopened_with_its_state_a_notebook_is_read_without_its_kernel(lab, new_page):
+    page = lab.run(new_page(), [INSPECT.replace("inspect", "show")])
+    page.locator(".jaxscope .strip").wait_for()
+    page.wait_for_timeout(500)
+    page = save_and_reopen(lab, page, new_page, keep_state=True)
+    for name, words in {"Jaxpr": "dot_general", "StableHLO": "stablehlo.dot_general", "Compiled HLO": "ENTRY"}.items():
+        page.get_by_role("tab", name=name).click()
+        page.locator(".pane.right .row", has_text=words).first.wait_for()
+    page.get_by_role("tab", name="Types").click()
+    page.locator("td", has_text="f32[8,8]").first.wait_for()
+
+
+def test_a_notebook_from_somebody_else_shows_the_tables(lab, new_page):
+    page = lab.run(new_page(), [INSPECT])
+    page.locator(".jaxscope .strip").wait_for()
+    page = save_and_reopen(lab, page, new_page, trusted=False)
+    output = page.locator(".jp-RenderedHTML")
+    output.wait_for()
+    assert "✓ done" in output.inner_text() and page.locator(".jaxscope").count() == 0
+    output.locator("summary", has_text="Types").click()
+    cell = output.locator("td", has_text="f32[8,8]").first
+    assert cell.is_visible()
+    assert cell.evaluate("cell => getComputedStyle(cell).textAlign") == "left"
+    figure = output.locator("td", has_text="256 B").first
+    assert figure.evaluate("cell => getComputedStyle(cell).textAlign") == "right"

@@ -121,6 +121,20 @@ def test_tabs_by_keyboard(open_source):
     assert "The sample has no StableHLO." in page.locator(".pane.right .message").inner_text()
 
 
+def test_stepping_through_stages_and_reports_keeps_the_keyboard(open_source):
+    page = open_source(sample.attention())
+    row(page, "right", 16).wait_for()
+    page.locator(".pane.right .scroller").focus()
+    seen = []
+    for key in "]]][[[":
+        page.keyboard.press(key)
+        seen.append(active_tab(page))
+        page.wait_for_timeout(60)
+    assert seen == ["cost", "memory", "types", "memory", "cost", "hlo"]
+    page.keyboard.press("End")
+    assert lines(page, "right", "cursor") == [19]
+
+
 def test_lines_by_keyboard(open_source):
     page = open_source(sample.attention())
     scroller = page.locator(".pane.right .scroller")
@@ -285,6 +299,179 @@ def test_height_can_be_dragged_and_set_by_keyboard(open_source):
     page.locator(".grip").focus()
     page.keyboard.press("ArrowDown")
     assert height() == pytest.approx(before + 114, abs=12)
+
+
+LINES_OF_TEXT = """(cells) => cells.map((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return new Set([...range.getClientRects()].map((box) => Math.round(box.bottom))).size;
+})"""
+
+
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_types_are_never_broken_over_lines(open_source, viewport):
+    source = sample.attention()
+    rows = source.view["tabs"][6]["tables"][0]["rows"]
+    rows[2]["cells"][1] = "f32[8,128,64,32,16,8]"
+    page = open_source(source, viewport=viewport)
+    page.get_by_role("tab", name="Types").click()
+    cells = page.locator("tbody tr:not(.below) td:not(.prose)")
+    assert cells.count() >= 12
+    assert set(cells.evaluate_all(LINES_OF_TEXT)) == {1}
+
+
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_advice_is_read_without_scrolling_sideways(open_source, viewport):
+    source = sample.attention()
+    source.view["tabs"][6]["tables"][0]["rows"][1]["cells"][4] = "cast with k.astype('float32'), or compile again " * 6
+    page = open_source(source, viewport=viewport)
+    page.get_by_role("tab", name="Types").click()
+    advice = page.get_by_text("or compile again").locator("visible=true")
+    assert advice.count() == 1
+    box, view = advice.bounding_box(), page.locator(".table-scroll").bounding_box()
+    assert view["x"] <= box["x"] and box["x"] + box["width"] <= view["x"] + view["width"]
+
+
+def test_a_column_that_no_row_fills_is_left_out_and_sorting_stays_right(open_source):
+    source = sample.attention()
+    cost = source.view["tabs"][4]["tables"][0]
+    for each in cost["rows"]:
+        each["cells"][1] = ""
+    page = open_source(source)
+    page.get_by_role("tab", name="Cost").click()
+    assert page.locator("th").all_inner_texts() == ["Python line", "FLOPs", "share"]
+    page.get_by_role("button", name="FLOPs").click()
+    assert page.locator("tbody tr td:nth-child(2)").all_inner_texts() == ["16.9 M", "16.8 M", "940 k", "0.9 M"]
+    assert page.locator('th[aria-sort="descending"]').inner_text().startswith("FLOPs")
+
+
+def test_warnings_of_a_stage_stand_above_and_its_links_in_the_head(open_source):
+    source = sample.attention()
+    source.view["tabs"][1]["notes"] = ["Some donated buffers were not usable.", "100 % of equations linked (9 of 9)."]
+    page = open_source(source)
+    page.get_by_role("tab", name="Jaxpr").click()
+    row(page, "right", 1).wait_for()
+    assert page.locator(".report .notes").inner_text() == "Some donated buffers were not usable."
+    coverage = page.locator(".pane.right .coverage")
+    assert coverage.inner_text() == "100 % of ops linked"
+    assert coverage.get_attribute("title") == "100 % of equations linked (9 of 9)."
+
+
+def test_a_failure_is_told_once(open_source):
+    page = open_source(sample.failed())
+    page.locator(".failure").wait_for()
+    text = page.locator(".app").inner_text()
+    assert text.count("as many elements as the mask has True") == 1
+    assert "There is no Jaxpr, for the reason above." in page.locator(".pane.right .message").inner_text()
+    page.get_by_role("tab", name="StableHLO").click()
+    assert page.locator(".pane.right .message").inner_text() == "Tracing failed."
+
+
+def test_a_parameter_is_not_called_no_operation(open_source):
+    page = open_source(sample.attention())
+    row(page, "right", 12).hover()
+    assert "a parameter" in page.locator(".status").inner_text()
+    row(page, "right", 11).hover()
+    assert "no operation on this line" in page.locator(".status").inner_text()
+
+
+def test_what_is_linked_to_a_pin_comes_into_view_in_the_next_listing_too(open_source):
+    source = sample.long(line_count=3000)
+    index, _ = source.listings["hlo"]
+    index["line_stack"] = [-1] * 3000
+    index["line_stack"][2500] = 8
+    page = open_source(source)
+    row(page, "right", 0).wait_for()
+    page.get_by_role("tab", name="Python").click()
+    row(page, "right", 6).click()
+    page.get_by_role("tab", name="Compiled HLO").click()
+    row(page, "right", 2500).wait_for()
+    assert "pin-exact" in row(page, "right", 2500).get_attribute("class")
+
+
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_hovering_moves_nothing(open_source, viewport):
+    page = open_source(sample.attention(), viewport=viewport)
+    row(page, "right", 17).wait_for()
+    height = lambda: page.locator(".app").bounding_box()["height"]  # noqa: E731
+    before = height()
+    for line in (11, 15, 16, 17):
+        row(page, "right", line).hover()
+        assert height() == before
+
+
+def test_a_page_fills_its_window(open_source):
+    page = open_source(sample.long(line_count=3000), viewport={"width": 1240, "height": 1400})
+    row(page, "right", 40).wait_for()
+    bottom = page.locator(".app").evaluate("app => app.getBoundingClientRect().bottom")
+    assert 1400 - 3 * 19 < bottom <= 1400
+
+
+def test_short_listings_are_only_as_high_as_they_need_when_stacked(open_source):
+    page = open_source(sample.failed(), viewport=NARROW)
+    row(page, "left", 0).wait_for()
+    left = page.locator(".pane.left .scroller")
+    assert left.evaluate("s => s.scrollHeight <= s.clientHeight && s.clientHeight <= 15 * 19")
+    right = page.locator(".pane.right .message")
+    assert right.evaluate("m => m.scrollHeight <= m.clientHeight")
+
+
+def test_doubled_zoom_keeps_everything_reachable(open_source):
+    page = open_source(sample.attention(), viewport={"width": 620, "height": 400}, device_scale_factor=2)
+    row(page, "right", 16).wait_for()
+    for each in page.get_by_role("tab").all():
+        box = each.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 620
+    assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_every_stop_of_the_tab_key_shows_its_focus(open_source):
+    page = open_source(sample.attention())
+    row(page, "right", 16).wait_for()
+    stops = []
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        stops.append(
+            page.evaluate("""() => {
+              const focused = document.querySelector('.jaxscope').shadowRoot.activeElement;
+              const style = getComputedStyle(focused);
+              const name = focused.getAttribute('aria-label') ?? focused.textContent;
+              return [name, style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2];
+            }""")
+        )
+    names = [name for name, _ in stops]
+    assert names[0].startswith("Compiled HLO")
+    assert names[1:] == [
+        "listing on the left",
+        "Python",
+        "listing on the right",
+        "locations",
+        "exact text",
+        "Compiled HLO",
+        "height of the listings",
+    ]
+    assert all(is_seen for _, is_seen in stops)
+
+
+def test_without_colours_of_our_own_tabs_and_links_are_still_told_apart(open_source):
+    page = open_source(sample.attention(), forced_colors="active")
+    row(page, "right", 17).hover()
+    line = "each => getComputedStyle(each).borderBottomColor"
+    chosen = page.locator('[role=tab][aria-selected="true"]').evaluate(line)
+    assert chosen not in page.locator('[role=tab][aria-selected="false"]').evaluate_all(f"all => all.map({line})")
+    style = "row => getComputedStyle(row).outlineStyle"
+    assert rows(page, "left", "exact").evaluate(style) == "solid"
+    assert rows(page, "left", "related").evaluate(style) == "dashed"
+    assert row(page, "left", 4).evaluate(style) == "none"
+
+
+def test_nothing_moves_for_those_who_asked_for_that(open_source):
+    moving = """() => [...document.querySelector('.jaxscope').shadowRoot.querySelectorAll('*')].filter((each) => {
+      const style = getComputedStyle(each);
+      return style.animationName !== 'none' || parseFloat(style.transitionDuration) > 0.01;
+    }).length"""
+    assert open_source(sample.running()).evaluate(moving) > 0
+    assert open_source(sample.running(), reduced_motion="reduce").evaluate(moving) == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
