@@ -24,9 +24,6 @@ from jaxscope.errors import InputError
 
 Kind = Literal["jitted", "plain", "wrapper", "traced", "lowered", "compiled"]
 
-# The names that show and inspect keep for themselves.
-OPTIONS = ("target", "call", "compiler_options", "mesh", "strict")
-
 
 @dataclass(frozen=True)
 class StaticArgument:

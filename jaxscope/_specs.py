@@ -32,7 +32,7 @@ _SHORT_DTYPE = re.compile(r"^(bf|[fisuc])([0-9]+)(.*)$")
 _MAXIMUM_VALUE_LENGTH = 80
 # An address differs from run to run: <Model object at 0x7f3a5c0d8e50>
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-# A line break inside a repr, with the indentation around it.
+# A line break inside a repr, with the indentation around it: "Tree(\n    depth=3)"
 _LINE_BREAK = re.compile(r"\s*\n\s*")
 
 

@@ -94,7 +94,7 @@ def run_stages(
 
 def _attempt(key: str, step: Callable[[], Any], target: Target) -> Stage:
     placed = jax.default_device(target.device) if target.device is not None else contextlib.nullcontext()
-    with warnings.catch_warnings(record=True) as caught, placed:
+    with _recorded_warnings() as caught, placed:
         # The user's filters stay in force: what they turn into errors is an error here too.
         start = time.perf_counter()
         try:
@@ -108,8 +108,27 @@ def _attempt(key: str, step: Callable[[], Any], target: Target) -> Stage:
     return Stage(key, "done", product, seconds, warnings=_texts(caught))
 
 
-def _texts(caught: list[warnings.WarningMessage] | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(f"{item.category.__name__}: {item.message}" for item in caught or ()))
+_RECORDING = threading.RLock()
+
+
+@contextlib.contextmanager
+def _recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Collects what Python's `warnings` are given; nothing while another thread does.
+
+    Python keeps one recorder for the whole process: two that overlap would leave the wrong one in place for good.
+    """
+    if not _RECORDING.acquire(blocking=False):
+        yield []
+        return
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            yield caught
+    finally:
+        _RECORDING.release()
+
+
+def _texts(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"{item.category.__name__}: {item.message}" for item in caught))
 
 
 class _LeftOut(Exception):

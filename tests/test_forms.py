@@ -8,6 +8,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -269,3 +271,30 @@ def test_shardings_and_devices_are_those_that_jax_uses():
     assert done.returncode == 0, done.stderr[-3000:]
     facts = json.loads(done.stdout.splitlines()[-1])
     assert len(facts) == 11 and all(first and second for first, second in facts.values()), facts
+
+
+def test_two_threads_leave_pythons_warnings_as_they_were():
+    """The second starts while the first traces and ends after it: the order that mixes up two recorders."""
+    first_traces, second_traces, first_is_done = threading.Event(), threading.Event(), threading.Event()
+    before = warnings.showwarning, warnings._showwarnmsg_impl, warnings.filters[:]
+
+    def first(x):
+        first_traces.set()
+        assert second_traces.wait(10)
+        return x
+
+    def second(x):
+        second_traces.set()
+        assert first_is_done.wait(10)
+        return x
+
+    found = []
+    ended = threading.Thread(target=lambda: found.append(jaxscope.inspect(second, "f32[8]")))
+    begin = threading.Thread(target=lambda: first_traces.wait(10) and ended.start())
+    begin.start()
+    found.append(jaxscope.inspect(first, "f32[8]"))
+    first_is_done.set()
+    begin.join()
+    ended.join()
+    assert [inspection.error for inspection in found] == [None, None]
+    assert (warnings.showwarning, warnings._showwarnmsg_impl, warnings.filters[:]) == before
