@@ -27,15 +27,15 @@ _DOING = {
 # What to do, by the class of the exception, where the class alone says what went wrong.
 _ADVICE = {
     "TracerBoolConversionError": (
-        "While tracing, values are not known, so Python cannot branch on them. Use jnp.where or jax.lax.cond, or pass "
-        "the value as a static argument."
+        "While tracing, values are not known, so Python cannot branch on them. Use `jnp.where` or `jax.lax.cond`, or "
+        "pass the value as a static argument."
     ),
     "TracerIntegerConversionError": (
-        "While tracing, values are not known, so they cannot be a Python int. Index with jnp.take or "
-        "jax.lax.dynamic_index_in_dim, or pass the value as a static argument."
+        "While tracing, values are not known, so they cannot be a Python int. Index with `jnp.take` or "
+        "`jax.lax.dynamic_index_in_dim`, or pass the value as a static argument."
     ),
     "TracerArrayConversionError": (
-        "NumPy was called on a traced array. Use the function of the same name in jax.numpy, or jax.pure_callback."
+        "NumPy was called on a traced array. Use the function of the same name in jax.numpy, or `jax.pure_callback`."
     ),
     "ConcretizationTypeError": (
         "While tracing, values are not known. Pass the value as a static argument, or compute with jax.numpy and "
@@ -43,7 +43,7 @@ _ADVICE = {
     ),
     "NonConcreteBooleanIndexError": (
         "The result would have as many elements as the mask has True, and a compiled program's shapes are fixed. Keep "
-        "the shape and blank out the rest: jnp.where(mask, x, 0), or give a size: x[jnp.nonzero(mask, size=4)]."
+        "the shape and blank out the rest: `jnp.where(mask, x, 0)`, or give a size: `x[jnp.nonzero(mask, size=4)]`."
     ),
     "UnexpectedTracerError": (
         "A traced value escaped from an earlier call. Return it from the function instead of storing it."

@@ -182,8 +182,8 @@ def _read_plain(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], m
     if inspect.iscoroutinefunction(function):
         # Tracing it would leave a coroutine behind that nobody awaits, and Python warns of that at some later time.
         refusal = TypeError(
-            f"Tracing {function_name(function)}: it is a coroutine function (async def), and calling it gives a coroutine, "
-            "not arrays. Hand over a plain function."
+            f"Tracing {function_name(function)}: it is a coroutine function (async def), and calling it gives a "
+            "coroutine, not arrays. Hand over a plain function."
         )
         return Request("plain", function_name(function), None, own=function, refusal=refusal)
     notes = ["A plain function: jitted for this inspection with jax.jit(f)."]
@@ -344,8 +344,8 @@ def _leaf_types(label: str, value: Any) -> list[tuple[str, str]]:
 def attribute_paths(path: str, value: Any) -> dict[str, str]:
     """JAX's path of each leaf that it can only number, to the path by the attributes that hold the children.
 
-    Classes registered without key names (sparse matrices, older model classes) flatten to ``mat[0]``; the attribute whose
-    value is that very child is what the user calls it.
+    Classes registered without key names (sparse matrices, older model classes) flatten to ``mat[0]``; the attribute
+    whose value is that very child is what the user calls it.
     """
     found: dict[str, str] = {}
     numbered = jax.tree_util.FlattenedIndexKey

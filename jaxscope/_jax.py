@@ -138,19 +138,26 @@ def jaxprs_in(value: Any) -> Iterator[Any]:
             yield from jaxprs_in(item)
 
 
-def all_avals(closed_jaxpr: Any) -> Iterator[Any]:
-    """The types of every input, constant and equation result of a jaxpr, each sub-jaxpr visited once."""
+def every_jaxpr(closed_jaxpr: Any) -> Iterator[Any]:
+    """A jaxpr and all that its equations hold, each once."""
     waiting, seen = [closed_jaxpr.jaxpr], set()
     while waiting:
         jaxpr = waiting.pop()
         if id(jaxpr) in seen:
             continue
         seen.add(id(jaxpr))
+        yield jaxpr
+        for equation in jaxpr.eqns:
+            for parameter in equation.params.values():
+                waiting.extend(jaxprs_in(parameter))
+
+
+def all_avals(closed_jaxpr: Any) -> Iterator[Any]:
+    """The types of every input, constant and equation result."""
+    for jaxpr in every_jaxpr(closed_jaxpr):
         yield from (variable.aval for variable in (*jaxpr.constvars, *jaxpr.invars))
         for equation in jaxpr.eqns:
             yield from (variable.aval for variable in equation.outvars)
-            for parameter in equation.params.values():
-                waiting.extend(jaxprs_in(parameter))
 
 
 def dimensions_of(aval: Any) -> Sequence[Any]:

@@ -242,18 +242,11 @@ def captured_constants(traced: Any) -> list[Any]:
 
 
 def _array_literals(closed_jaxpr: Any) -> Iterator[Any]:
-    waiting, seen = [closed_jaxpr.jaxpr], set()
-    while waiting:
-        jaxpr = waiting.pop()
-        if id(jaxpr) in seen:
-            continue
-        seen.add(id(jaxpr))
+    for jaxpr in _jax.every_jaxpr(closed_jaxpr):
         for equation in jaxpr.eqns:
             for operand in equation.invars:
                 if isinstance(operand, core.Literal) and np.ndim(operand.val) > 0:
                     yield operand.val
-            for parameter in equation.params.values():
-                waiting.extend(_jax.jaxprs_in(parameter))
 
 
 def ordered_effects(traced: Any, lowered: Any) -> int:

@@ -246,7 +246,7 @@ def _in_background(work: Callable[[], Any], meanwhile: Callable[[], None] | None
     """Runs `work` in a thread while this one waits in short joins, so that an interrupt returns at once.
 
     XLA holds no lock of Python's while it compiles, but a thread inside it cannot be interrupted; after an interrupt it
-    ends on its own.
+    ends on its own. The thread is no daemon: a process that ended under it would abort.
     """
     outcome: list[Any] = []
     failure: list[BaseException] = []
@@ -257,7 +257,7 @@ def _in_background(work: Callable[[], Any], meanwhile: Callable[[], None] | None
         except BaseException as error:  # Carried to the waiting thread, whatever it is.
             failure.append(error)
 
-    thread = threading.Thread(target=run, name="jaxscope-compile", daemon=True)
+    thread = threading.Thread(target=run, name="jaxscope-compile")
     thread.start()
     if meanwhile is not None:
         # An error in it is not the compiler's. The caller does the same work again at the end, where it shows.

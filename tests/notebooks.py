@@ -1,7 +1,7 @@
 """Runs every notebook of the course and writes it back with its outputs, for readers without a kernel.
 
-Input: the notebooks. Output: the same notebooks, executed. Widget models are left out: without their kernel they could not
-be found, and a viewer then shows the static HTML beside them. ``python -m tests.notebooks``; needs nbclient.
+Input: the notebooks. Output: the same notebooks, executed. Widget models are left out: without their kernel they could
+not be found, and a viewer then shows the static HTML beside them. ``python -m tests.notebooks``; needs nbclient.
 """
 
 from pathlib import Path
@@ -16,7 +16,9 @@ WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 def run_notebook(path: Path) -> None:
     """Executes one notebook in place."""
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()
+    NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
+    ).execute()
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)

@@ -62,7 +62,7 @@ def too_large(x):
 
 # A function, its argument, the class JAX raises for it, and words of the advice.
 JAX_FAILURES = [
-    (branch, "f32[3]", "TracerBoolConversionError", "jnp.where or jax.lax.cond"),
+    (branch, "f32[3]", "TracerBoolConversionError", "`jnp.where` or `jax.lax.cond`"),
     (as_integer, "i32[3]", "TracerIntegerConversionError", "jnp.take"),
     (to_numpy, "f32[3]", "TracerArrayConversionError", "the same name in jax.numpy"),
     (to_float, "f32[3]", "ConcretizationTypeError", "static argument"),

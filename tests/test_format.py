@@ -68,12 +68,12 @@ def test_a_quantity_without_a_unit_has_no_space_at_its_end():
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (0, "0 s"),
-        (5e-10, "0 s"),
-        (2.5e-9, "2.50 ns"),
-        (4.1e-3, "4.10 ms"),
+        (0, "0.0 ms"),
+        (4.1e-3, "4.1 ms"),
         (0.0123, "12.3 ms"),
-        (1, "1.00 s"),
+        (0.212, "212 ms"),
+        (0.9994, "999 ms"),
+        (1, "1.0 s"),
         (99.9, "99.9 s"),
         (100, "1 min 40 s"),
         (3599.9, "59 min 59 s"),
@@ -118,10 +118,11 @@ def test_quantities_are_right_to_three_digits(value):
     assert math.isclose(float(number) * PREFIXES[prefix], value, rel_tol=5.1e-3)
 
 
-@given(st.floats(1e-9, 99))
-def test_seconds_are_right_to_three_digits(seconds):
+@given(st.floats(0, 99))
+def test_seconds_are_right_to_what_is_shown(seconds):
     number, unit = format_seconds(seconds).split(" ")
-    assert math.isclose(float(number) * SECONDS[unit], seconds, rel_tol=5.1e-3)
+    half_a_digit_s = 0.051 if unit == "s" else 0.000051 if "." in number else 0.00051
+    assert abs(float(number) * SECONDS[unit] - seconds) <= half_a_digit_s
 
 
 @given(st.one_of(st.just(math.nan), st.just(math.inf), st.just(-math.inf)))

@@ -78,7 +78,6 @@ def test_xlas_peak_on_cpu_is_said_to_leave_out_temporaries():
     table = memory_of(jax.jit(largest).lower(jax.ShapeDtypeStruct((64,), jnp.float32)).compile())
     found = sizes(table)
     assert found["temporary"] > 0 and found["peak"] < found["total"]
-    assert any("leaves out the temporaries" in note for note in table.notes)
     (peak,) = (row for row in table.rows if row.key == "peak")
     assert "leaves out" in peak.note
 

@@ -84,8 +84,6 @@ def memory_of(compiled: Any) -> MemoryTable:
     ]
     rows.insert(ROW_KEYS.index(TOTAL), MemoryRow(TOTAL, _total(sizes), TOTAL_FORMULA))
     notes = [] if isinstance(analysis, Unavailable) else ["The figures are for one device."]
-    if platform == "cpu" and not isinstance(analysis, Unavailable):
-        notes.append(_PEAK_ON_CPU)
     if platform == "tpu" and sizes["temporary"] == 0:
         notes.append("On TPU XLA reports no temporaries even where it allocates them.")
     return MemoryTable(tuple(rows), tuple(notes))

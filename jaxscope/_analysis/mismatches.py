@@ -18,7 +18,7 @@ from jaxscope._analysis import structure
 from jaxscope._analysis.advice import type_advice, x64_note
 from jaxscope._analysis.pytrees import Side, describe, same
 from jaxscope._analysis.signature import Signature, argument_path
-from jaxscope._analysis.structure import Verdict
+from jaxscope._analysis.structure import Kind, Verdict
 from jaxscope._analysis.types import describe_sharding, describe_value, own_type, shorten
 
 if TYPE_CHECKING:
@@ -26,26 +26,10 @@ if TYPE_CHECKING:
 
 RECOMPILES = "jit itself would compile again for this call."
 
-Difference = Literal[
-    "shape",
-    "dtype",
-    "weak type",
-    "sharding",
-    "layout",
-    "missing",
-    "extra",
-    "container",
-    "length",
-    "key order",
-    "static data",
-    "by keyword",
-    "by position",
-    "static argument",
-    "not an array",
-    "deleted",
-    "tracer",
-    "hidden input",
-]
+Difference = (
+    Kind
+    | Literal["shape", "dtype", "weak type", "sharding", "layout", "not an array", "deleted", "tracer", "hidden input"]
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import zlib
 from pathlib import Path
 from typing import Protocol
 
+from jaxscope._view.format import format_seconds
 from jaxscope._view.model import FailureView, Place, Row, Tab, Table, View
 from jaxscope.errors import UnavailableError
 
@@ -98,12 +99,6 @@ def bundle() -> str:
     return text
 
 
-def _seconds(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"
-
-
 def _shorten(text: str, characters: int = FALLBACK_CHARACTERS) -> str:
     """The two ends of a text that is too long: a traceback begins with the user's call and ends with the error."""
     if len(text) <= characters:
@@ -186,7 +181,13 @@ def _stage(tab: Tab) -> str:
     # Why a stage failed is told at length below the table.
     reason = "" if tab["failure"] else tab["reason"]
     remarks = " ".join(filter(None, (reason, *tab["notes"])))
-    cells = (tab["title"], status, tab["count"], _seconds(tab["seconds"]), remarks)
+    cells = (
+        tab["title"],
+        status,
+        tab["count"],
+        "" if tab["seconds"] is None else format_seconds(tab["seconds"]),
+        remarks,
+    )
     return "<tr>" + "".join(f"<td {_ALIGN['left']}>{escape(cell)}</td>" for cell in cells) + "</tr>"
 
 

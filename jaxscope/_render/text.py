@@ -141,10 +141,7 @@ def _paint(dialect: str, lines: list[str]) -> list[str]:
     from pygments.formatters import TerminalFormatter
     from pygments.lexers import get_lexer_by_name
 
-    if dialect == "python":
-        lexer = get_lexer_by_name("python", stripnl=False, ensurenl=False)
-    else:
-        lexer = LEXERS[dialect]()
+    lexer = LEXERS[dialect]() if dialect in LEXERS else get_lexer_by_name("python", stripnl=False, ensurenl=False)
     return highlight("\n".join(lines), lexer, TerminalFormatter()).split("\n")[: len(lines)]
 
 
@@ -165,6 +162,7 @@ def _readable(dialect: str, line: str) -> str:
 def _place(index: ListingIndex, line: int) -> str:
     stack = index["line_stack"][line]
     if stack < 0:
-        return "(compiler)" if stack == LINE_MADE_BY_COMPILER else ""
+        maker = "(compiler)" if index["dialect"] == "hlo" else "(jax)"
+        return maker if stack == LINE_MADE_BY_COMPILER else ""
     file, _, number, *_ = index["frames"][index["stacks"][stack][0]]
     return f"{index['files'][file]}:{number}"

@@ -1,11 +1,11 @@
 """Numbers as people read them; the only place where a number becomes a string.
 
-Input: raw numbers in base units (bytes, FLOPs, seconds, counts). Output: short strings with three significant digits.
+Input: raw numbers in base units (bytes, FLOPs, seconds, counts). Output: short strings; three significant digits but for times, whose last digits no
+reader can use.
 """
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
-_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def format_bytes(size_bytes: float) -> str:
@@ -22,13 +22,14 @@ def format_quantity(value: float, unit: str = "") -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """``4.10 ms``; minutes from 100 s on."""
-    if seconds >= 100:
-        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
-    for size, unit in _SECONDS:
-        if seconds >= size:
-            return f"{_digits(seconds / size)} {unit}"
-    return "0 s"
+    """``4.1 ms``, ``212 ms``, ``6.0 s``, ``2 min 5 s``; the browser's own clock counts in the same words."""
+    if seconds < 0.0995:
+        return f"{seconds * 1000:.1f} ms"
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 99.95:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
 
 
 def format_count(number: int, unit: tuple[str, str]) -> str:

@@ -4,6 +4,7 @@ Input: the facts of an inspection whose stages have ended. Output: for each tab 
 tables.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from jaxscope._analysis import columns
@@ -50,32 +51,39 @@ def title(name: str, signature: Signature, types: Sequence[tuple[str, str]]) -> 
 def cost_tables(facts: Facts) -> tuple[str, list[Table]]:
     """XLA's figures for what was asked (StableHLO) and what runs (compiled HLO)."""
     cost = facts.cost
-    tables = [_cost_table(cost, "cost", "Cost", [row for row in cost.rows if not row.is_part])]
-    if parts := [row for row in cost.rows if row.is_part]:
-        table = _cost_table(cost, "cost-parts", "Shares of single operands", parts)
-        table["notes"] = []
-        tables.append(table)
-    return _main_figure(cost), tables
+    main = _cost_table("cost", "Cost", [row for row in cost.rows if not row.is_part])
+    main["notes"] = [*cost.notes, *main["notes"]]
+    main["tone"] = "warning" if cost.uncounted_calls else ""
+    parts = [row for row in cost.rows if row.is_part]
+    return _main_figure(cost), [
+        main,
+        *([_cost_table("cost-parts", "Shares of single operands", parts)] if parts else []),
+    ]
 
 
-def _cost_table(cost: CostTable, key: str, name: str, rows: Sequence[CostRow]) -> Table:
+def _cost_table(key: str, name: str, rows: Sequence[CostRow]) -> Table:
+    reasons = Counter(
+        value.reason for row in rows for value in (row.before, row.after) if isinstance(value, Unavailable)
+    )
+    # What is true of several figures is said once, below the table.
+    common = [reason for reason, count in reasons.items() if count > 1]
     return Table(
         key=key,
         title=name,
         source="XLA's own cost analysis",
         summary="",
-        tone="warning" if cost.uncounted_calls and key == "cost" else "",
+        tone="",
         columns=_columns("cost", "figure", "before", "after", "note"),
         rows=[
             _row(
                 columns.row("cost", row.key).label,
                 _figure(row.key, row.before),
                 _figure(row.key, row.after),
-                _reasons(row.note, row.before, row.after),
+                _reasons(row.note, row.before, row.after, besides=common),
             )
             for row in rows
         ],
-        notes=list(cost.notes),
+        notes=[f"{_MISSING}: {reason}" for reason in common],
         empty="XLA gave no figures.",
     )
 
@@ -278,9 +286,9 @@ def _text(value: str | Unavailable) -> str:
     return _MISSING if isinstance(value, Unavailable) else value
 
 
-def _reasons(note: str, *values: object) -> str:
-    """A note, and the reason of every figure that is missing."""
-    reasons = [value.reason for value in values if isinstance(value, Unavailable)]
+def _reasons(note: str, *values: object, besides: Sequence[str] = ()) -> str:
+    """A note, and the reason of every figure that is missing, but for those that are told elsewhere."""
+    reasons = [value.reason for value in values if isinstance(value, Unavailable) and value.reason not in besides]
     return " ".join(dict.fromkeys(filter(None, (note, *reasons))))
 
 

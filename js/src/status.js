@@ -29,7 +29,7 @@ export function showStatus(element, state) {
   const parts = [h("span", {}, pinned ? "◆ pinned " : "", number > 0 ? `line ${number.toLocaleString("en")}` : "")];
   if (origin.kind === "op") parts.push(stack(origin.frames));
   else if (origin.kind === "python") parts.push(h("span", {}, h("b", {}, `${origin.frames[0].file}:${origin.frames[0].line}`)));
-  else if (origin.kind === "compiler") parts.push(h("span", {}, h("b", {}, "made by the compiler"), ": no Python line asked for it"));
+  else if (origin.kind === "compiler") parts.push(h("span", {}, h("b", {}, maker(listing)), ": no Python line asked for it"));
   else if (PARAMETER.test(listing.lines[line])) parts.push(h("span", {}, "a parameter: what the caller passes in"));
   else parts.push(h("span", {}, "no operation on this line"));
   const path = listing.index.paths[listing.index.line_path[opLine(listing.index, line)] ?? -1];
@@ -38,6 +38,12 @@ export function showStatus(element, state) {
   const none = hasOrigin && searched.length ? `nothing in ${searched.join(" or ")} is linked to this line` : "";
   parts.push(h("span", { class: "hint" }, linked.length ? `linked: ${linked.join(", ")}` : none));
   replace(element, ...parts);
+}
+
+/** Who made an operation that no Python line asked for: a jaxpr and its lowering are JAX's own, the rest is XLA's.
+ * @param {import("./listing.js").LoadedListing} listing */
+function maker(listing) {
+  return listing.index.dialect === "hlo" ? "made by the compiler" : "made inside JAX";
 }
 
 /** @param {Frame[]} frames innermost first */

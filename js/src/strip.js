@@ -10,7 +10,7 @@ export function formatSeconds(seconds) {
   if (seconds < 0.0995) return `${(seconds * 1000).toFixed(1)} ms`;
   if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 99.95) return `${seconds.toFixed(1)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }
 
 /** What stands under a tab's title, part by part. @param {Tab} tab @param {number | null} elapsedSeconds of a running stage */
