@@ -1,7 +1,7 @@
 """Numbers as people read them; the only place where a number becomes a string.
 
-Input: raw numbers in base units (bytes, FLOPs, seconds, counts). Output: short strings; three significant digits but for
-times, whose last digits are noise.
+Input: raw numbers in base units (bytes, FLOPs, seconds, counts). Output: short strings; three significant digits but
+for times, whose last digits are noise.
 """
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
