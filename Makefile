@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 # Requirements that pin JAX, such as JAX="jax==0.8.0 jaxlib==0.8.0"; empty for the newest that Python takes.
 JAX ?=
+EXTRAS ?= test,frameworks
 BIN = $(VENV)/bin
 export JAX_PLATFORMS = cpu
 
@@ -17,7 +18,7 @@ install: $(VENV)/.installed ## make the virtual environment and install the proj
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[test]' $(JAX)
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' $(JAX)
 	touch $@
 
 js/node_modules/.installed: js/package-lock.json
