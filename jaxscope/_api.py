@@ -3,6 +3,7 @@
 Input: what the user typed. Output: an `Inspection`, and for `show` exactly one display, live while the stages run.
 """
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -72,6 +73,15 @@ def inspect(
     return work.run(live=False)
 
 
+def _callers() -> frozenset[tuple[str, int]]:
+    """The places, (file, line), that led to this inspection: they are not part of the program it looks at."""
+    places, frame = [], sys._getframe(1)
+    while frame is not None:
+        places.append((frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return frozenset(places)
+
+
 class _Work:
     """One call of `show` or `inspect`: all input is read, and refused if need be, before `run` begins."""
 
@@ -90,7 +100,7 @@ class _Work:
         refuse_collisions(f, options)
         self._request: Request | None = read_request(f, args, kwargs, mesh)
         self._call = read_call(call)
-        self._facts = Facts(self._request, resolve_target(target))
+        self._facts = Facts(self._request, resolve_target(target), _callers())
         self._compiler_options = compiler_options
         self._strict = strict
 

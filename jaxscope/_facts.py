@@ -43,9 +43,10 @@ class Facts:
         running: The key of the stage that runs now; None before and after.
     """
 
-    def __init__(self, request: Request, target: Target):
+    def __init__(self, request: Request, target: Target, callers: frozenset[tuple[str, int]] = frozenset()):
         self.name = request.name
         self.target = target
+        self._callers = callers
         self.notes = request.notes
         self.types = request.types
         self._attributes = request.attributes
@@ -111,7 +112,7 @@ class Facts:
         """
         if key not in self._listings:
             product = self.require_product(_STAGE_OF_LISTING[key])
-            self._listings[key] = link_listing(key, _READERS[key](product), self.definition)
+            self._listings[key] = link_listing(key, _READERS[key](product), self.definition, self._callers)
         return self._listings[key]
 
     def python_side(self) -> tuple[Listing, tuple[SourceLine, ...]]:

@@ -129,33 +129,44 @@ def definition_of(function: Any) -> Definition | None:
     return Definition(code.co_filename, code.co_firstlineno, last)
 
 
-def link_listing(key: str, listing: Listing, definition: Definition | None) -> LinkedListing:
+def link_listing(
+    key: str, listing: Listing, definition: Definition | None, callers: frozenset[tuple[str, int]] = frozenset()
+) -> LinkedListing:
     """Trims the stacks of a listing to the user's function and keeps which op has which."""
     builder = StackTableBuilder()
     trimmed: dict[int, int] = {NO_STACK: NO_STACK}
     op_stack = []
     for op in listing.ops:
         if (node := trimmed.get(op.stack)) is None:
-            frames = trim_stack(tuple(listing.stacks.walk(op.stack)), definition)
+            frames = trim_stack(tuple(listing.stacks.walk(op.stack)), definition, callers)
             node = trimmed[op.stack] = builder.intern(frames)
         op_stack.append(node)
     return LinkedListing(key, listing, builder.build(), tuple(op_stack))
 
 
-def trim_stack(frames: tuple[Frame, ...], definition: Definition | None) -> tuple[Frame, ...]:
+def trim_stack(
+    frames: tuple[Frame, ...], definition: Definition | None, callers: frozenset[tuple[str, int]] = frozenset()
+) -> tuple[Frame, ...]:
     """Drops what called the user's function: the notebook, the test runner, an earlier call that JAX remembers.
 
-    Without a definition, or when no frame runs it (its trace was cached from elsewhere), only installed libraries at
-    the outer end go.
+    `callers` are the places (file, line) from which the inspection itself was called. JAX gives them to constants and
+    returns, which no line of the function asked for; such a stack ends up empty. Where no frame runs the definition (a
+    trace that JAX remembers from elsewhere), only these and installed libraries go from the outer end.
     """
     if definition is not None:
         for index in reversed(range(len(frames))):
             if definition.holds(frames[index]):
                 return frames[: index + 1]
     end = len(frames)
-    while end > 1 and (is_library(frames[end - 1].file) or frames[end - 1].file.startswith("<")):
+    while end and _is_outside(frames[end - 1], callers, innermost=end == 1):
         end -= 1
     return frames[:end]
+
+
+def _is_outside(frame: Frame, callers: frozenset[tuple[str, int]], *, innermost: bool) -> bool:
+    if (frame.file, frame.line) in callers:
+        return True
+    return not innermost and (is_library(frame.file) or frame.file.startswith("<"))
 
 
 def linked_lines(source: LinkedListing, line: int, other: LinkedListing) -> Links:

@@ -77,6 +77,8 @@ def test_operations_reach_the_lines_of_mlir_own_locations(transformer):
         if operation.name not in ("builtin.module", "func.func"):
             # The first file of a location printed in full is the innermost: callsite(callee at caller).
             place = MLIR_FILE.search(str(operation.location))
+            # Constants and returns carry the line that called the inspection: no part of the program.
+            place = None if place and place[1] == __file__ else place
             expected.append((operation.name, place and place[1], place and int(place[2])))
         for region in operation.regions:
             for block in region.blocks:
@@ -123,7 +125,8 @@ def test_every_instruction_that_names_a_stack_frame_reaches_its_line(transformer
     for op, (_, file, line) in zip(linked.listing.ops, innermost(linked), strict=True):
         if frame_id := re.search(r" stack_frame_id=(\d+)", linked.listing.lines[op.line]):
             named += 1
-            assert (file, line) == frames[int(frame_id[1])], linked.listing.lines[op.line][:200]
+            expected = frames[int(frame_id[1])]
+            assert (file, line) == ((None, None) if expected[0] == __file__ else expected), op
     assert named == len(re.findall(r"stack_frame_id=\d+", transformer.hlo)) > 1000
 
 
@@ -186,6 +189,8 @@ def test_trimming():
     assert trim_stack((own, caller, library), None) == (own, caller)
     assert trim_stack((library,), definition) == (library,)
     assert trim_stack((), definition) == ()
+    assert trim_stack((caller, library), definition, frozenset({("mine.py", 40)})) == ()
+    assert trim_stack((inner, caller), None, frozenset({("mine.py", 40)})) == (inner,)
 
 
 def test_definitions_are_found_behind_wrappers():

@@ -162,7 +162,7 @@ def _readable(dialect: str, line: str) -> str:
 def _place(index: ListingIndex, line: int) -> str:
     stack = index["line_stack"][line]
     if stack < 0:
-        maker = "(compiler)" if index["dialect"] == "hlo" else "(jax)"
-        return maker if stack == LINE_MADE_BY_COMPILER else ""
+        # In the earlier texts such an op is JAX's own (a constant, a return), and saying so each time would be noise.
+        return "(compiler)" if stack == LINE_MADE_BY_COMPILER and index["dialect"] == "hlo" else ""
     file, _, number, *_ = index["frames"][index["stacks"][stack][0]]
     return f"{index['files'][file]}:{number}"
