@@ -15,6 +15,7 @@ from types import TracebackType
 
 from jaxscope import _jax
 from jaxscope._ir.model import Frame
+from jaxscope._sources import display_name, name_cells
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
@@ -62,7 +63,7 @@ class Explanation:
         message: What was found: the exception's own words.
         advice: What to do; "" where nothing is known beyond the message.
         frames: Places in Python, the user's own innermost line first.
-        traceback: The full traceback as Python prints it.
+        traceback: The full traceback, without jaxscope's own frames and with short file names.
     """
 
     headline: str
@@ -78,7 +79,7 @@ def explain(error: BaseException, stage: str) -> Explanation:
     kind = type(error).__name__
     place = f", {Path(frames[0].file).name}:{frames[0].line}" if frames and not _is_cell(frames[0].file) else ""
     headline = f"{_DOING.get(stage, stage)} stopped with {kind}{place}."
-    return Explanation(headline, message_of(error), _advice(error), frames, _format(error))
+    return Explanation(headline, name_cells(message_of(error)), _advice(error), frames, name_cells(_format(error)))
 
 
 def message_of(error: BaseException) -> str:
@@ -123,7 +124,7 @@ def _frames(trace: TracebackType | None) -> Iterator[Frame]:
     """The user's frames of a Python traceback, outermost first."""
     for frame, line in traceback.walk_tb(trace):
         code = frame.f_code
-        if code.co_filename.startswith(_PACKAGE) or not _jax.is_user_file(code.co_filename):
+        if _is_own(code.co_filename) or not _jax.is_user_file(code.co_filename):
             continue
         yield Frame(code.co_filename, code.co_qualname, line)
 
@@ -137,7 +138,36 @@ def _order(frames: list[Frame]) -> Iterator[Frame]:
 
 
 def _format(error: BaseException) -> str:
+    """The traceback as Python prints it, without jaxscope's own frames and with short file names.
+
+    It is saved in notebooks and pages, where a home directory has no place.
+    """
     try:
-        return "".join(traceback.format_exception(error))
+        whole = traceback.TracebackException.from_exception(error)
+        waiting, seen = [whole], set()
+        while waiting:
+            part = waiting.pop()
+            if part is None or id(part) in seen:
+                continue
+            seen.add(id(part))
+            part.stack = traceback.StackSummary.from_list(
+                [
+                    (_short_file(frame.filename), frame.lineno, frame.name, frame.line)
+                    for frame in part.stack
+                    if not _is_own(frame.filename)
+                ]
+            )
+            waiting += [part.__cause__, part.__context__, *(part.exceptions or ())]
+        return "".join(whole.format())
     except Exception as second:  # As in message_of.
         return f"{type(error).__name__} (formatting its traceback raised {type(second).__name__})"
+
+
+def _is_own(file: str) -> bool:
+    return file.startswith(_PACKAGE)
+
+
+def _short_file(file: str) -> str:
+    """``jax/_src/core.py`` for an installed file, otherwise the file's name."""
+    installed = re.split(r"(?:site|dist)-packages[/\\]", file)  # /usr/lib/python3/site-packages/jax/_src/core.py
+    return installed[-1] if len(installed) > 1 else display_name(file)

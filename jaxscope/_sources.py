@@ -20,6 +20,8 @@ from jaxscope._ir.model import Frame, Listing
 
 # A cell's file: /tmp/ipykernel_4242/1185309534.py, or <ipython-input-3-0a1b2c3d> in a terminal.
 _CELL_FILE = re.compile(r"ipykernel_[0-9]+[/\\]([0-9]+)\.py$|^<ipython-input-([0-9]+)-")
+# The same inside a message: "… while tracing the function f at /tmp/ipykernel_4242/1185309534.py:1 for jit."
+_CELL_PATH = re.compile(r"[^\s\"']*ipykernel_[0-9]+[/\\][0-9]+\.py")
 WHOLE_FILE_LINES = 60
 
 
@@ -59,6 +61,11 @@ def display_name(file: str) -> str:
     shell = ipython.get_ipython() if ipython is not None else None
     number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
     return f"In[{number}]" if number is not None else f"cell {cell[1]}"
+
+
+def name_cells(text: str) -> str:
+    """Text of JAX's with notebook cells called as people know them, not by a file that names the process."""
+    return _CELL_PATH.sub(lambda found: display_name(found[0]), text)
 
 
 def display_names(files: Iterable[str]) -> dict[str, str]:

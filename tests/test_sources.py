@@ -180,3 +180,9 @@ def test_whole_file_limit_is_about_lines_of_text(tmp_path):
     assert len(python_listing([Frame(str(file), "f", 2)])[1]) == _sources.WHOLE_FILE_LINES
     file.write_text("\n".join([*body, "b = 1"]) + "\n")
     assert [line.text for line in python_listing([Frame(str(file), "f", 2)])[1]] == ["def f(x):", "    return x", "⋯"]
+
+
+def test_cells_in_a_message_are_called_as_people_know_them():
+    message = "while tracing the function f at /tmp/ipykernel_4242/1185309534.py:1 for jit."
+    assert _sources.name_cells(message) == "while tracing the function f at cell 1185309534:1 for jit."
+    assert _sources.name_cells("no cell here: /tmp/model.py:1") == "no cell here: /tmp/model.py:1"
