@@ -17,7 +17,7 @@ FALLBACK_TAGS = {
     *("div", "p", "strong", "small", "code", "pre", "ul", "li", "br", "details", "summary"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
-PAGE_TAGS = FALLBACK_TAGS | {"html", "head", "body", "meta", "title", "style", "script", "noscript", "link"}
+PAGE_TAGS = FALLBACK_TAGS | {"html", "head", "body", "meta", "title", "style", "script", "noscript", "link", "main"}
 
 
 class Elements(HTMLParser):

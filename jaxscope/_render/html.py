@@ -271,7 +271,7 @@ def render_page(source: Source, cap_bytes: int = CAP_BYTES) -> str:
         f"<title>{escape(view['title'])} · jaxscope</title>\n"
         "<style>body{margin:16px;font:14px/1.45 system-ui,sans-serif}"
         "@media (prefers-color-scheme:dark){body{background:#0f1115;color:#e4e8ef}}</style>\n</head>\n<body>\n"
-        '<div id="jaxscope"></div>\n'
+        '<main id="jaxscope"></main>\n'
         f"<noscript>{render_fallback(view, 'This page is interactive where scripts are allowed.')}</noscript>\n"
         f"{_payload('jaxscope-view', head)}{''.join(payloads)}"
         f'<script type="module">{program}</script>\n</body>\n</html>\n'

@@ -5,23 +5,24 @@
 import { SCHEMA_VERSION } from "./constants.js";
 import { append, h, replace, setAttribute } from "./dom.js";
 import { renderBroken, renderFailure } from "./failure.js";
-import { FEWEST_ROWS, makeGrip } from "./grip.js";
+import { commandsOf } from "./commands.js";
+import { Help } from "./help.js";
+import { actionOf } from "./keys.js";
+import { Layout } from "./layout.js";
 import { lightUp, originAt } from "./light.js";
 import { linkedLines, match } from "./links.js";
-import { ROW_HEIGHT } from "./listing.js";
+import { Live, endedStages } from "./live.js";
 import { Listings } from "./listings.js";
 import { Pane, stateSentence } from "./pane.js";
+import { showPins } from "./pins.js";
+import { SIZES, keepPreferences, readPreferences } from "./preferences.js";
 import { reconcile, togglePin } from "./selection.js";
 import { showStatus } from "./status.js";
 import { Strip } from "./strip.js";
 import { renderTable } from "./table.js";
 import { followTheme } from "./theme.js";
+import { Tools } from "./tools.js";
 import styles from "./style.css";
-
-const MOST_ROWS = 26;
-const PAGE_MARGIN_PIXELS = 36;
-const FEWEST_STACKED_ROWS = 3;
-const STACKED_SHARE = 0.62;
 
 /** @typedef {import("./schema").Tab} Tab */
 /** @typedef {import("./pane.js").Side} Side */
@@ -43,8 +44,7 @@ export class App {
     this.selection = { tab: "", left: "", right: "", pins: [] };
     /** Whether the user has chosen anything in this view. */
     this.chosen = false;
-    /** Rows, once the user has set them. @type {number | null} */
-    this.height = null;
+    this.preferences = readPreferences();
     /** @type {import("./schema").View | null} */
     this.shownView = null;
     /** What the report was made from, to leave it alone while that stays. */
@@ -52,15 +52,18 @@ export class App {
     /** Ends the listeners inside the report that is shown. @type {AbortController} */
     this.reportLife = new AbortController();
 
-    this.header = h("header", { class: "head" });
+    this.header = h("div", { class: "headline" });
+    this.live = new Live(signal);
+    this.commands = commandsOf(this);
+    this.tools = new Tools((name) => this.run(name), signal);
     this.notes = h("div", { class: "notes" });
     const strip = h("div", { class: "strip" });
     this.report = h("div", { class: "report" });
-    this.paneBox = h("div", { class: "panes" });
-    this.body = h("div", { class: "body", id: "body", role: "tabpanel", tabindex: -1 }, this.report, this.paneBox);
-    this.grip = makeGrip({ rowHeight: ROW_HEIGHT, rows: () => this.#shownRows(), onChange: (rows) => this.#setHeight(rows), signal });
-    this.status = h("footer", { class: "status", "aria-live": "polite" });
-    this.element = h("div", { class: "app" }, this.header, this.notes, strip, this.body, this.grip, this.status);
+    this.body = h("div", { class: "body", id: "body", role: "tabpanel", tabindex: -1 }, this.report);
+    this.pinList = h("div", { class: "pins", role: "group", "aria-label": "pins" });
+    this.status = h("div", { class: "status" });
+    this.foot = h("div", { class: "foot" }, this.pinList, this.status);
+    this.element = h("div", { class: "app", role: "region" });
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     root.replaceChildren(Object.assign(document.createElement("style"), { textContent: styles }), this.element);
 
@@ -70,12 +73,29 @@ export class App {
       onSelect: (side, key) => this.selectListing(side, key),
       onHover: (side, line) => this.#hoverAt(this.selection[side], line),
       onPin: (side, line, more) => this.#togglePin(this.selection[side], line, more),
-      onUnpin: () => this.#unpin(),
+      onAction: (name) => this.run(name),
     };
     this.panes = { left: new Pane("left", events, signal), right: new Pane("right", events, signal) };
-    this.paneBox.append(this.panes.left.element, this.panes.right.element);
+    this.layout = new Layout({
+      ...{ host, element: this.element, panes: [this.panes.left, this.panes.right], preferences: this.preferences, signal },
+      fillsWindow: source.fillsWindow ?? false,
+      prefer: (change) => this.prefer(change),
+      onFull: () => this.#drawPreferences(),
+    });
+    this.paneBox = this.layout.box;
+    this.grip = this.layout.grip.element;
+    this.body.append(this.paneBox);
+    const head = h("div", { class: "head" }, this.header, this.tools.element);
+    append(this.element, [head, this.notes, strip, this.body, this.grip, this.foot, this.live.element]);
+    this.help = new Help(this.element, signal);
+    this.element.addEventListener("click", (event) => this.#onRemove(event), { signal });
     const checkTheme = followTheme(this.element, signal);
-    const observer = new ResizeObserver(() => checkTheme());
+    let arranged = this.layout.arrangement;
+    const observer = new ResizeObserver(() => {
+      checkTheme();
+      if (arranged !== this.layout.arrangement || this.layout.isFull) this.#drawPreferences();
+      arranged = this.layout.arrangement;
+    });
     observer.observe(this.element);
     signal.addEventListener(
       "abort",
@@ -114,6 +134,7 @@ export class App {
     }
     const shared = this.source.get();
     const { view } = this;
+    if (view !== this.shownView) for (const words of endedStages(this.shownView, view)) this.live.say(words);
     const earlier = JSON.stringify(this.selection);
     this.selection = reconcile(this.view, { ...this.selection, ...shared }, this.chosen || shared.tab !== undefined);
     // The user's own choice comes back as a change; drawing anew would undo sorting and close what is open.
@@ -153,7 +174,13 @@ export class App {
 
   #drawHeader() {
     const { title, target, versions, notes } = this.view;
-    replace(this.header, h("code", { class: "signature", title }, title), h("span", { class: "target", title: versions }, target.label));
+    const level = this.source.fillsWindow ? 1 : 2;
+    const signature = h("code", { class: "signature", role: "heading", "aria-level": level, title }, title);
+    const label = h("span", { class: "target", title: versions }, target.label);
+    replace(this.header, signature, label);
+    setAttribute(this.element, "aria-label", `jaxscope: ${this.view.function}`);
+    // What scrolls has to be reached by the keyboard; what does not would only be in its way.
+    for (const each of [signature, label]) if (each.scrollHeight > each.clientHeight) each.tabIndex = 0;
     replace(this.notes, ...notes.map((note) => h("p", {}, note)));
   }
 
@@ -161,21 +188,20 @@ export class App {
     const tab = this.tab(this.selection.tab);
     const isReport = tab?.kind === "tables";
     this.#guard(this.report, "This report", () => this.#drawReport(tab));
-    this.paneBox.hidden = this.grip.hidden = this.status.hidden = isReport;
+    this.tools.show(this.preferences, this.layout.isFull);
+    this.paneBox.hidden = this.grip.hidden = this.foot.hidden = isReport;
     setAttribute(this.body, "aria-label", tab?.title ?? "");
     if (isReport) return;
-    // One listing beside itself would show nothing new.
-    const alone = this.selection.left === this.selection.right;
-    this.panes.left.element.hidden = alone;
-    this.paneBox.classList.toggle("alone", alone);
+    this.layout.arrange(this.selection.left === this.selection.right);
     const tabs = this.view.tabs.filter((each) => each.kind === "listing");
     let changed = false;
     for (const pane of this.shownPanes) {
       this.#guard(pane.element, "This listing", () => {
         changed = pane.show(tabs, this.tab(this.selection[pane.side]), this.listings) || changed;
+        pane.configure(this.preferences);
       });
     }
-    this.#fit();
+    this.layout.fit();
     const lastPin = this.selection.pins[this.selection.pins.length - 1];
     if (changed && lastPin) this.#bringLinked(lastPin.listing, lastPin.line);
     this.mark();
@@ -216,6 +242,11 @@ export class App {
     });
     panes.forEach((pane, number) => this.#guard(pane.element, "This listing", () => pane.listing.mark(marks[number])));
     this.#guard(this.status, "The status bar", () => showStatus(this.status, status));
+    this.#guard(this.pinList, "The list of pins", () => showPins(this.pinList, this.view, this.selection.pins, (key) => this.listings.get(key)));
+    const { pins } = this.selection;
+    const current = this.hover?.key ?? pins.at(-1)?.listing;
+    const others = panes.map((pane, number) => ({ tab: this.tab(this.selection[pane.side]), lines: marks[number].ruler[this.hover ? 0 : pins.length] }));
+    if (current) this.live.sayLinks(others.filter(({ tab }) => tab && tab.key !== current));
   }
 
   /** @param {string} key @param {number | null} line */
@@ -237,7 +268,7 @@ export class App {
   /** Where no linked line is in view, scrolls the first one there. @param {string} key @param {number} line */
   #bringLinked(key, line) {
     const origin = originAt(this.listings.get(key), line);
-    if (!origin) return;
+    if (!origin || !this.preferences.follow) return;
     for (const pane of this.shownPanes) {
       const { listing } = pane.listing;
       if (!listing || listing.key === key) continue;
@@ -247,23 +278,56 @@ export class App {
     }
   }
 
-  #unpin() {
-    if (!this.selection.pins.length) return;
-    this.selection.pins = [];
+  /** Takes off the pin at that place, or all. @param {number} [at] */
+  unpin(at) {
+    const { pins } = this.selection;
+    const kept = at === undefined ? [] : pins.filter((_, number) => number !== at);
+    if (kept.length === pins.length) return;
+    this.selection.pins = kept;
     this.#save();
     this.mark();
+  }
+
+  /** @param {Event} event */
+  #onRemove(event) {
+    const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-remove]"));
+    if (button) this.unpin(Number(button.dataset.remove));
+  }
+
+  /** Changes how the screen is to be, for this view and the next. @param {Partial<import("./preferences.js").Preferences>} change */
+  prefer(change) {
+    keepPreferences(Object.assign(this.preferences, change));
+    // While a bar is dragged, nothing but sizes changes.
+    if (Object.keys(change).every((name) => SIZES.includes(name))) this.layout.fit();
+    else this.#drawPreferences();
+  }
+
+  #drawPreferences() {
+    this.#drawBody();
+    // How much room there is on a full screen is only known once everything else on it has its height.
+    if (this.layout.isFull) this.layout.fit();
+    for (const pane of this.shownPanes) pane.listing.draw();
   }
 
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     const target = /** @type {Element} */ (event.composedPath()[0]);
     if (event.ctrlKey || event.metaKey || event.altKey || target.closest("select, input")) return;
-    if (event.key === "[" || event.key === "]") {
-      this.strip.step(event.key === "]" ? 1 : -1, target.getAttribute("role") === "tab");
-      this.#keepFocus(/** @type {HTMLElement} */ (target));
-    } else if (event.key === "Escape") this.#unpin();
-    else return;
+    const action = actionOf(event.key, "app");
+    if (!action) return;
+    this.run(action.name, event.key, /** @type {HTMLElement} */ (target));
     event.preventDefault();
+  }
+
+  /** @param {string} name of an action that has a key @param {string} [key] @param {HTMLElement} [target] where the focus is */
+  run(name, key = "", target = this.body) {
+    this.commands[name](key, target);
+  }
+
+  /** @param {number} step @param {HTMLElement} target */
+  stepTab(step, target) {
+    this.strip.step(step, target.getAttribute("role") === "tab");
+    this.#keepFocus(target);
   }
 
   /** Where the focus was may be hidden now, and then the next key would go to the page around. @param {HTMLElement} target */
@@ -271,39 +335,6 @@ export class App {
     if (target.offsetParent && target !== this.body) return;
     const { scroller } = this.panes.right.listing;
     (scroller.offsetParent ? scroller : this.body).focus({ preventScroll: true });
-  }
-
-  /** Makes the panes as high as their content, within limits, until the user says otherwise. */
-  #fit() {
-    const counts = this.shownPanes.map((pane) => pane.listing.rows.count);
-    const mostRows = this.#mostRows();
-    const rows = this.height ?? Math.max(FEWEST_ROWS, Math.min(mostRows, Math.max(...counts) + 1));
-    // One above the other, each is as high as its own content asks for, and both together not much higher than one.
-    const stackedRows = (this.height ?? mostRows) * STACKED_SHARE;
-    this.shownPanes.forEach((pane, number) => {
-      const own = counts[number] ? Math.max(FEWEST_STACKED_ROWS, counts[number] + 1) : FEWEST_STACKED_ROWS + 1;
-      pane.element.style.setProperty("--stacked-height", `${Math.round(Math.min(own, stackedRows) * ROW_HEIGHT)}px`);
-    });
-    this.element.style.setProperty("--pane-height", `${Math.round(rows * ROW_HEIGHT)}px`);
-    setAttribute(this.grip, "aria-valuenow", Math.round(rows));
-  }
-
-  /** A page of its own has the whole window for the listings, a notebook's cell only a part. */
-  #mostRows() {
-    if (!this.source.fillsWindow) return MOST_ROWS;
-    const listing = this.panes.right.listing.scroller.parentElement;
-    const otherPixels = this.element.offsetHeight - (listing?.offsetHeight ?? 0) + PAGE_MARGIN_PIXELS;
-    return Math.max(MOST_ROWS, Math.floor((window.innerHeight - otherPixels) / ROW_HEIGHT));
-  }
-
-  #shownRows() {
-    return Number.parseFloat(this.element.style.getPropertyValue("--pane-height")) / ROW_HEIGHT;
-  }
-
-  /** @param {number} rows */
-  #setHeight(rows) {
-    this.height = rows;
-    this.#fit();
   }
 
   /** @param {Element} element @param {string} what @param {() => void} draw */

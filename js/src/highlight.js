@@ -4,18 +4,28 @@ import { createTokenizer } from "./tokenize.js";
 import { TOKENISED_CHARACTERS, composeLine, pythonTokens } from "./line.js";
 
 const tokenizer = createTokenizer(grammar);
+/** @type {ReadonlySet<string>} */
+const NO_KINDS = new Set();
+
+/** The kinds of parts of a dialect that are put away unless asked for. @param {string} dialect @returns {ReadonlySet<string>} */
+export function putAwayKinds(dialect) {
+  const { dialects } = /** @type {import("./tokenize.js").Grammar} */ (grammar);
+  const hidden = Object.hasOwn(dialects, dialect) ? dialects[dialect].hidden : [];
+  return new Set(hidden.filter((rule) => !rule.shown).map((rule) => rule.kind));
+}
 
 /**
  * @param {import("./schema").ListingIndex} index
  * @param {string} text the line
  * @param {number} line its number, from 0
  * @param {boolean} exact nothing is put away
+ * @param {ReadonlySet<string>} shown kinds that are shown all the same
  * @returns {import("./line.js").Line}
  */
-export function highlightLine(index, text, line, exact) {
+export function highlightLine(index, text, line, exact, shown = NO_KINDS) {
   if (index.dialect === "python") return composeLine(text, pythonTokens(text, index.tokens[line] ?? []), []);
   const tokens = tokenizer.tokenize(index.dialect, text, TOKENISED_CHARACTERS);
   const spans = exact ? [] : tokenizer.hiddenSpans(index.dialect, text);
-  const hidden = spans.filter(([, , kind]) => tokenizer.putAwayByDefault.has(kind));
+  const hidden = spans.filter(([, , kind]) => tokenizer.putAwayByDefault.has(kind) && !shown.has(kind));
   return composeLine(text, tokens, hidden);
 }

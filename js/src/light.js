@@ -21,7 +21,8 @@ export function lightUp({ view, shown, get, hover, pins }) {
   const lastPin = pins[pins.length - 1];
   const current = hover ?? (lastPin ? { key: lastPin.listing, line: lastPin.line } : null);
   const hovered = hover && originAt(get(hover.key), hover.line);
-  const pinned = pins.flatMap((pin) => originAt(get(pin.listing), pin.line) ?? []);
+  const nothing = { kind: /** @type {const} */ ("none"), frames: [] };
+  const pinned = pins.map((pin) => originAt(get(pin.listing), pin.line) ?? nothing);
   /** @type {string[]} */
   const linked = [];
   /** @type {string[]} */
@@ -42,9 +43,10 @@ export function lightUp({ view, shown, get, hover, pins }) {
     return {
       hovered: (/** @type {number} */ line) => (line === ownLine ? EXACT : hoverMatch ? degree(table, hoverMatch, line) : NONE),
       pinned: (/** @type {number} */ line) => pinMatches.reduce((most, found) => Math.max(most, degree(table, found, line)), NONE),
-      pins: new Set(pins.filter((pin) => pin.listing === key).map((pin) => pin.line)),
+      pinNumber: (/** @type {number} */ line) => strongest(pinMatches.map((found) => degree(table, found, line))),
+      pins: new Map(pins.flatMap((pin, at) => (pin.listing === key ? [[pin.line, at + 1]] : []))),
       errors: errorLines(view, table),
-      ruler: [hoverLines, { exact: pinLines.flatMap((lines) => lines.exact), related: pinLines.flatMap((lines) => lines.related) }],
+      ruler: [hoverLines, ...pinLines],
     };
   });
   const listing = current && get(current.key);
@@ -52,6 +54,12 @@ export function lightUp({ view, shown, get, hover, pins }) {
   const isPinned = pins.some((pin) => pin.listing === current.key && pin.line === current.line);
   const origin = originOf(listing.table, current.line);
   return { marks, status: { listing, line: current.line, origin, linked, searched, pinned: isPinned } };
+}
+
+/** The number of the first with the highest degree, from 1; 0 where all are NONE. @param {number[]} degrees */
+function strongest(degrees) {
+  const most = Math.max(NONE, ...degrees);
+  return most === NONE ? 0 : degrees.indexOf(most) + 1;
 }
 
 /** @param {LoadedListing | null} listing @param {number} line */

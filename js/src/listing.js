@@ -28,13 +28,14 @@ const GUTTER_PIXELS = 54;
  * @typedef {object} Marks
  * @property {(line: number) => number} hovered
  * @property {(line: number) => number} pinned
- * @property {Set<number>} pins
+ * @property {(line: number) => number} pinNumber of the pin that reaches it, from 1; 0 for none
+ * @property {Map<number, number>} pins the numbers of the pinned lines
  * @property {Set<number>} errors
- * @property {{exact: number[], related: number[]}[]} ruler hovered, then pinned
+ * @property {{exact: number[], related: number[]}[]} ruler hovered, then of each pin
  */
 
 /** @type {Marks} */
-const NO_MARKS = { hovered: () => NONE, pinned: () => NONE, pins: new Set(), errors: new Set(), ruler: [] };
+const NO_MARKS = { hovered: () => NONE, pinned: () => NONE, pinNumber: () => 0, pins: new Map(), errors: new Set(), ruler: [] };
 
 export class ListingPane {
   /**
@@ -43,19 +44,20 @@ export class ListingPane {
    * @param {string} options.label
    * @param {(line: number | null) => void} options.onHover
    * @param {(line: number, more: boolean) => void} options.onPin
-   * @param {() => void} options.onUnpin
    * @param {AbortSignal} options.signal
    */
-  constructor(element, { label, onHover, onPin, onUnpin, signal }) {
+  constructor(element, { label, onHover, onPin, signal }) {
     this.onHover = onHover;
     this.onPin = onPin;
-    this.onUnpin = onUnpin;
     /** @type {LoadedListing | null} */
     this.listing = null;
     this.rows = new Rows(0, []);
     this.marks = NO_MARKS;
     this.exact = false;
-    this.locations = true;
+    /** @type {import("./preferences.js").Preferences["locations"]} */
+    this.locations = "short";
+    /** @type {ReadonlySet<string>} the kinds of hidden parts that are shown */
+    this.shown = new Set();
     this.mainFile = "";
     this.cursor = -1;
     this.prefix = `line-${Math.random().toString(36).slice(2)}-`;
@@ -75,7 +77,7 @@ export class ListingPane {
     this.sizer = h("div", { class: "sizer", role: "presentation" }, this.layer);
     this.probe = h("span", { class: "probe", "aria-hidden": "true" }, "0".repeat(100));
     this.scroller = h("div", { class: "scroller", tabindex: 0, role: "grid", "aria-label": label }, this.probe, this.sizer);
-    this.message = h("div", { class: "message", role: "status" });
+    this.message = h("div", { class: "message", role: "status", tabindex: 0 });
     this.rulerElement = h("div", { class: "ruler", "aria-hidden": "true" });
     this.ruler = new Ruler(this.rulerElement, { onJump: (share) => this.#jump(share), signal });
     element.append(this.scroller, this.rulerElement, this.message);
@@ -247,7 +249,7 @@ export class ListingPane {
     let composed = this.composed.get(line);
     if (!composed) {
       try {
-        composed = highlightLine(index, lines[line], line, this.exact || this.whole.has(line));
+        composed = highlightLine(index, lines[line], line, this.exact || this.whole.has(line), this.shown);
       } catch {
         // Without colours, and with nothing put away, a line is still readable.
         composed = composeLine(lines[line], [], []);
@@ -262,7 +264,7 @@ export class ListingPane {
   /** @param {number} line @param {number} row @param {import("./line.js").Line} composed @param {Slice | null} slice */
   #makeRow(line, row, composed, slice) {
     const listing = /** @type {LoadedListing} */ (this.listing);
-    const location = this.locations ? locationOf(listing.index, line, this.mainFile, this.continued) : null;
+    const location = locationOf(listing.index, line, this.mainFile, this.continued, this.locations);
     return renderRow({ listing, rows: this.rows, line, row, composed, slice, location, id: this.prefix + line });
   }
 
@@ -274,11 +276,12 @@ export class ListingPane {
     this.gutterWidth = GUTTER_PIXELS + (number + location + 2) * this.characterWidth;
   }
 
-  /** @param {{exact?: boolean, locations?: boolean, mainFile?: string}} options */
-  configure({ exact = this.exact, locations = this.locations, mainFile = this.mainFile }) {
+  /** @param {Partial<Pick<ListingPane, "exact" | "locations" | "mainFile">> & {shown?: string[]}} options */
+  configure({ exact = this.exact, locations = this.locations, mainFile = this.mainFile, shown = [...this.shown] }) {
     const turned = exact !== this.exact;
-    if (!turned && locations === this.locations && mainFile === this.mainFile) return;
-    Object.assign(this, { exact, locations, mainFile });
+    const sameKinds = shown.length === this.shown.size && shown.every((kind) => this.shown.has(kind));
+    if (!turned && sameKinds && locations === this.locations && mainFile === this.mainFile) return;
+    Object.assign(this, { exact, locations, mainFile, shown: new Set(shown) });
     if (!this.listing) return;
     const anchor = this.rows.lineAt(Math.min(this.window.first, this.rows.count - 1));
     if (turned && exact) this.rows.openAll();
@@ -299,15 +302,18 @@ export class ListingPane {
     const last = closed ? Math.min(closed.lastLine, line + 5000) : line;
     let hovered = NONE;
     let pinned = NONE;
-    let pin = false;
+    let pin = 0;
+    let number = 0;
     let error = false;
     for (let at = line; at <= last; at += 1) {
       hovered = Math.max(hovered, this.marks.hovered(at));
-      pinned = Math.max(pinned, this.marks.pinned(at));
-      pin = pin || this.marks.pins.has(at);
+      const reached = this.marks.pinned(at);
+      pinned = Math.max(pinned, reached);
+      pin = this.marks.pins.get(at) ?? pin;
+      if (reached) number = this.marks.pinNumber(at);
       error = error || this.marks.errors.has(at);
     }
-    decorateRow(element, { hovered, pinned, pin, error, cursor: line === this.cursor });
+    decorateRow(element, { hovered, pinned, pin, number: pin || number, error, cursor: line === this.cursor });
   }
 
   #drawRuler() {
@@ -374,8 +380,7 @@ export class ListingPane {
     if ("move" in action) this.moveTo(this.rows.lineAt(action.move));
     else if ("scroll" in action) this.scroller.scrollLeft += action.scroll * this.characterWidth;
     else if (action.act === "pin") this.onPin(this.cursor, event.shiftKey);
-    else if (action.act === "fold") this.toggleFold(this.cursor);
-    else this.onUnpin();
+    else this.toggleFold(this.cursor);
     event.preventDefault();
     event.stopPropagation();
   }

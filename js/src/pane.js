@@ -1,6 +1,7 @@
 /** One side of the screen: a small head above a listing, or the reason why there is none. */
 import { h, replace, setAttribute } from "./dom.js";
 import { ListingPane } from "./listing.js";
+import { Toggles } from "./toggles.js";
 
 /** @typedef {import("./schema").Tab} Tab */
 /** @typedef {"left" | "right"} Side */
@@ -9,7 +10,7 @@ import { ListingPane } from "./listing.js";
  * @property {(side: Side, key: string) => void} onSelect another listing
  * @property {(side: Side, line: number | null) => void} onHover
  * @property {(side: Side, line: number, more: boolean) => void} onPin
- * @property {() => void} onUnpin
+ * @property {(name: string) => void} onAction does what a key of that name does
  */
 
 export class Pane {
@@ -18,21 +19,24 @@ export class Pane {
     this.side = side;
     this.select = h("select", { "aria-label": `listing on the ${side}` });
     this.coverage = h("span", { class: "coverage" });
-    this.locations = makeToggle("locations", "show the Python line beside every operation", true);
-    this.exact = makeToggle("exact text", "show the compiler's text with nothing put away", false);
-    const head = h("div", { class: "pane-head" }, this.select, this.coverage, h("span", { class: "gap" }), this.locations, this.exact);
+    this.toggles = new Toggles(events.onAction, signal);
+    const head = h("div", { class: "pane-head" }, this.select, this.coverage, h("span", { class: "gap" }), this.toggles.element);
     const box = h("div", { class: "listing" });
     this.element = h("section", { class: `pane ${side}` }, head, box);
     this.listing = new ListingPane(box, {
       label: `${side} listing`,
       onHover: (line) => events.onHover(side, line),
       onPin: (line, more) => events.onPin(side, line, more),
-      onUnpin: () => events.onUnpin(),
       signal,
     });
     this.select.addEventListener("change", () => events.onSelect(side, this.select.value), { signal });
-    this.locations.addEventListener("click", () => this.listing.configure({ locations: press(this.locations) }), { signal });
-    this.exact.addEventListener("click", () => this.listing.configure({ exact: press(this.exact) }), { signal });
+  }
+
+  /** @param {import("./preferences.js").Preferences} preferences */
+  configure(preferences) {
+    const { exact, locations, shown } = preferences;
+    this.listing.configure({ exact, locations, shown });
+    this.toggles.show(this.listing.listing?.index.dialect ?? null, preferences);
   }
 
   /**
@@ -46,7 +50,6 @@ export class Pane {
     replace(this.select, ...tabs.map((each) => h("option", { value: each.key }, each.title)));
     this.select.value = tab?.key ?? "";
     replace(this.coverage);
-    this.locations.hidden = this.exact.hidden = true;
     setAttribute(this.listing.scroller, "aria-label", tab?.title ?? "");
     if (!tab) this.listing.say("There is no listing.");
     else if (tab.status === "done" || tab.lines !== undefined) this.#showListing(tab, listings);
@@ -69,7 +72,6 @@ export class Pane {
       this.listing.configure({ mainFile: listings.mainFile });
       if (this.listing.listing !== listing) this.listing.show(listing);
       this.#drawCoverage(tab, listing);
-      this.locations.hidden = this.exact.hidden = listing.table.isPython;
     }
   }
 
@@ -81,18 +83,6 @@ export class Pane {
     replace(this.coverage, linked > 0 ? `${share} % of ops linked` : note);
     setAttribute(this.coverage, "title", note || null);
   }
-}
-
-/** @param {string} label @param {string} title @param {boolean} pressed */
-function makeToggle(label, title, pressed) {
-  return h("button", { class: "toggle", type: "button", title, "aria-pressed": String(pressed) }, label);
-}
-
-/** @param {HTMLElement} button @returns {boolean} whether it is pressed now */
-function press(button) {
-  const pressed = button.getAttribute("aria-pressed") !== "true";
-  button.setAttribute("aria-pressed", String(pressed));
-  return pressed;
 }
 
 /** Why a tab has nothing to show. @param {Tab} tab */

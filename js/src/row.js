@@ -1,10 +1,12 @@
 /** One row of a listing as elements: the gutter with numbers, location and fold, then the text in its colours. */
 import { h, setAttribute } from "./dom.js";
 import { EXACT, RELATED, lineNumber, stackFrames } from "./links.js";
+import { pinColor } from "./pins.js";
 import { sliceRuns } from "./rows.js";
 
 const LEAST_LOCATION_CHARACTERS = 3;
 const MOST_LOCATION_CHARACTERS = 18;
+const MOST_STACK_CHARACTERS = 44;
 
 /** @typedef {import("./schema").ListingIndex} ListingIndex */
 /** @typedef {import("./listing.js").LoadedListing} LoadedListing */
@@ -34,38 +36,49 @@ export function renderRow({ listing: { index }, rows, line, row, composed, slice
       "span",
       { class: "gutter", role: "presentation" },
       h("span", { class: "sign", "aria-hidden": "true" }),
-      h("span", { class: "number", role: "rowheader" }, number > 0 && String(number)),
+      h("span", { class: "number", role: "gridcell" }, number > 0 && String(number)),
       location && h("span", { class: "location", role: "gridcell", title: location.title }, location.text),
-      fold
-        ? h(
-            "button",
-            { class: "fold", type: "button", tabindex: -1, "data-do": "fold", "aria-label": `fold ${fold.kind}`, "aria-expanded": String(!closed) },
-            closed ? "▸" : "▾",
-          )
-        : h("span", { class: "fold none" }),
+      h("span", { role: "gridcell" }, fold ? foldButton(fold.kind, closed !== null) : h("span", { class: "fold none" })),
     ),
     h("span", { class: "text", role: "gridcell" }, ...textOf(line, composed, closed, slice)),
   );
 }
 
+/** @param {string} kind of lines @param {boolean} closed */
+function foldButton(kind, closed) {
+  const attributes = { class: "fold", type: "button", tabindex: -1, "data-do": "fold", "aria-label": `fold ${kind}`, "aria-expanded": String(!closed) };
+  return h("button", attributes, closed ? "▸" : "▾");
+}
+
 /**
  * Shows on a row what is lit; `hovered` and `pinned` are EXACT, RELATED or NONE.
  * @param {HTMLElement} element
- * @param {{hovered: number, pinned: number, pin: boolean, error: boolean, cursor: boolean}} marks
+ * @param {{hovered: number, pinned: number, pin: number, number: number, error: boolean, cursor: boolean}} marks `pin` that
+ *   stands on it, `number` of the pin that reaches it; 0 for none
  */
-export function decorateRow(element, { hovered, pinned, pin, error, cursor }) {
+export function decorateRow(element, { hovered, pinned, pin, number, error, cursor }) {
   const { classList } = element;
   classList.toggle("exact", hovered === EXACT);
   classList.toggle("related", hovered === RELATED);
   classList.toggle("pin-exact", pinned === EXACT);
   classList.toggle("pin-related", pinned === RELATED);
-  classList.toggle("pinned", pin);
+  classList.toggle("pinned", pin > 0);
   classList.toggle("error", error);
   classList.toggle("cursor", cursor);
   setAttribute(element, "aria-selected", pin ? "true" : null);
+  setAttribute(element, "data-pin", number ? pinColor(number) : null);
+  setAttribute(element, "aria-description", descriptionOf(hovered, pinned, pin, number));
   const sign = /** @type {HTMLElement} */ (element.querySelector(".sign"));
-  const wanted = error ? "✕" : pin ? "◆" : "";
+  const wanted = error && !pin ? "✕" : number ? String(number) : "";
   if (sign.textContent !== wanted) sign.textContent = wanted;
+}
+
+/** What the marks of a row say, for those who do not see them.
+ * @param {number} hovered @param {number} pinned @param {number} pin @param {number} number */
+function descriptionOf(hovered, pinned, pin, number) {
+  if (pin) return `pin ${pin}`;
+  if (pinned) return `linked to pin ${number}${pinned === EXACT ? "" : " by line or caller"}`;
+  return hovered ? `linked${hovered === EXACT ? "" : " by line or caller"}` : null;
 }
 
 /**
@@ -107,16 +120,20 @@ function awayButton(label, action, title) {
 /**
  * The short place in Python beside a line; once only for an op of several lines.
  * @param {ListingIndex} index @param {number} line @param {string} mainFile whose name need not be repeated
- * @param {Set<number>} continued
+ * @param {Set<number>} continued @param {import("./preferences.js").Preferences["locations"]} length
  * @returns {Location | null} null where the listing has no such column
  */
-export function locationOf(index, line, mainFile, continued) {
-  if (index.line_place.length) return null;
+export function locationOf(index, line, mainFile, continued, length) {
+  if (index.line_place.length || length === "off") return null;
   const node = index.line_stack[line];
-  const [frame] = node >= 0 ? stackFrames(index, node) : [];
+  const frames = node >= 0 ? stackFrames(index, node) : [];
+  const [frame] = frames;
   if (!frame || (continued.has(line) && index.line_stack[line - 1] === node)) return { text: "", title: "" };
-  const text = frame.file === mainFile ? String(frame.line) : `${frame.file}:${frame.line}`;
-  return { text, title: `${frame.file}:${frame.line}:${frame.column} in ${frame.function}` };
+  const shown = length === "full" ? frames : [frame];
+  return {
+    text: shown.map((each) => (each.file === mainFile ? String(each.line) : `${each.file}:${each.line}`)).join(" ‹ "),
+    title: shown.map((each) => `${each.file}:${each.line}:${each.column} in ${each.function}`).join("\n"),
+  };
 }
 
 /** The lines after the first of an op of several lines. @param {ListingIndex} index @returns {Set<number>} */
@@ -131,18 +148,21 @@ export function continuedLines({ spans, line_stack: stacks }) {
 
 /**
  * How wide the columns of the gutter are, in characters.
- * @param {LoadedListing} listing @param {string} mainFile @param {boolean} locations
+ * @param {LoadedListing} listing @param {string} mainFile
+ * @param {import("./preferences.js").Preferences["locations"]} locations
  */
 export function gutterCharacters({ index, lines }, mainFile, locations) {
   const largest = index.numbers.length ? index.numbers.reduce((a, b) => Math.max(a, b), 0) : lines.length;
   let location = 0;
-  if (!index.line_place.length && locations) {
+  if (!index.line_place.length && locations !== "off") {
     location = LEAST_LOCATION_CHARACTERS;
     for (const node of new Set(index.line_stack)) {
       if (node < 0) continue;
-      const [file, , line] = index.frames[index.stacks[node][0]];
-      const name = index.files[file] === mainFile ? "" : `${index.files[file]}:`;
-      location = Math.max(location, Math.min(MOST_LOCATION_CHARACTERS, name.length + String(line).length));
+      const most = locations === "full" ? MOST_STACK_CHARACTERS : MOST_LOCATION_CHARACTERS;
+      if (location >= most) break;
+      const frames = stackFrames(index, node).slice(0, locations === "full" ? undefined : 1);
+      const characters = frames.map(({ file, line }) => (file === mainFile ? 0 : file.length + 1) + String(line).length);
+      location = Math.max(location, Math.min(most, characters.reduce((sum, each) => sum + each + 3, -3)));
     }
   }
   return { number: Math.max(3, String(largest).length), location };

@@ -1,5 +1,6 @@
 /** The strip beside a listing that shows where in the whole of it the linked and pinned lines are. */
 import { h } from "./dom.js";
+import { pinColor } from "./pins.js";
 
 // Marks closer than this share one, so that the strip never holds more than a few hundred.
 const SLOTS = 200;
@@ -25,12 +26,12 @@ export class Ruler {
   draw(marks, share) {
     /** @type {Map<string, HTMLElement>} */
     const slots = new Map();
-    const put = (/** @type {Iterable<number>} */ lines, /** @type {string} */ name) => {
+    const put = (/** @type {Iterable<number>} */ lines, /** @type {string} */ name, pin = 0) => {
       for (const line of lines) {
         const slot = Math.floor(share(line) * SLOTS);
-        const key = `${name}${slot}`;
+        const key = `${name}${pin} ${slot}`;
         if (slots.has(key)) continue;
-        const mark = h("i", { class: name });
+        const mark = h("i", { class: name, "data-pin": pin > 0 && pinColor(pin) });
         mark.style.top = `${(slot / SLOTS) * 100}%`;
         slots.set(key, mark);
       }
@@ -40,11 +41,12 @@ export class Ruler {
       ["pin-related", "pin-exact"],
     ];
     marks.ruler.forEach((lines, number) => {
-      put(lines.related, names[number][0]);
-      put(lines.exact, names[number][1]);
+      const [related, exact] = names[Math.min(number, 1)];
+      put(lines.related, related, number);
+      put(lines.exact, exact, number);
     });
     put(marks.errors, "error");
-    put(marks.pins, "pinned");
+    for (const [line, pin] of marks.pins) put([line], "pinned", pin);
     this.element.replaceChildren(...slots.values());
   }
 }

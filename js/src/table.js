@@ -49,7 +49,7 @@ export function renderTable(table, signal) {
     h(
       "header",
       { class: "card-head" },
-      h("h3", {}, table.title),
+      h("h2", {}, table.title),
       table.source && h("span", { class: "source" }, "source: ", table.source),
       h("span", { class: `summary ${table.tone ? `tone-${table.tone}` : ""}` }, signed(table.tone, table.summary)),
     ),

@@ -32,7 +32,16 @@ const dark = { ...light, ...colors('.app[data-theme="dark"]') };
 // Own backgrounds, and what JupyterLab's and VS Code's light and dark themes put in their place.
 const grounds = { light: ["#ffffff"], dark: ["#14171c", "#111111", "#1f1f1f", "#1e1e1e"] };
 
-const rowGrounds = ["--link", "--link-soft", "--pin", "--pin-soft", "--error-row"];
+const rowGrounds = ["--link", "--link-soft", "--error-row"];
+const pins = Object.keys(light).filter((name) => name.startsWith("--pin-"));
+// A sample it matches: "color-mix(in srgb, var(--pin-color) 12%, var(--bg))".
+const pinShares = [...css.matchAll(/color-mix\(in srgb, var\(--pin-color\) (\d+)%, var\(--bg\)\)/g)].map(([, percent]) => Number(percent) / 100);
+
+/** @param {string} a @param {string} b @param {number} share of a */
+function mix(a, b, share) {
+  const [from, to] = [a, b].map((hex) => (toRgb(hex).match(/\d+/g) ?? []).map(Number));
+  return `#${from.map((value, at) => Math.round(value * share + to[at] * (1 - share)).toString(16).padStart(2, "0")).join("")}`;
+}
 const plainGrounds = ["--panel", "--hover"];
 const rowTexts = ["--ink", "--muted", ...Object.keys(light).filter((name) => name.startsWith("--k-"))];
 const plainTexts = ["--ink", "--muted", "--accent", "--bad", "--warn"];
@@ -43,7 +52,7 @@ test("the known extremes", () => {
 });
 
 test("there are colours to check", () => {
-  assert.ok(rowTexts.length >= 9 && Object.keys(colors('.app[data-theme="dark"]')).length >= 15);
+  assert.ok(pins.length === 6 && pinShares.length === 2 && rowTexts.length >= 9 && Object.keys(colors('.app[data-theme="dark"]')).length >= 15);
 });
 
 for (const [theme, variables] of Object.entries({ light, dark })) {
@@ -53,6 +62,12 @@ for (const [theme, variables] of Object.entries({ light, dark })) {
     const pairs = [];
     for (const text of rowTexts) for (const ground of [...bases, ...rowGrounds]) pairs.push([text, ground]);
     for (const text of plainTexts) for (const ground of [...bases, ...plainGrounds]) pairs.push([text, ground]);
+    for (const pin of pins) {
+      for (const base of bases) {
+        pairs.push([pin, base]);
+        for (const share of pinShares) for (const text of [...rowTexts, pin]) pairs.push([text, mix(variables[pin], base, share)]);
+      }
+    }
     pairs.push(["--bad", "--error-row"], ["--warn", "--link-soft"]);
     const failures = pairs
       .map(([text, ground]) => ({ text, ground, ratio: contrast(variables[text], variables[ground] ?? ground) }))

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { keyAction } from "../src/keys.js";
+import { ACTIONS, LISTING_DEEDS, actionOf, keyAction, keyName, titleOf } from "../src/keys.js";
 
 /** @type {import("../src/keys.js").State} */
 const state = { row: 10, first: 5, end: 25, count: 100, fold: "none", atLeft: true };
@@ -26,11 +26,35 @@ test("arrows to the sides work the fold at the beginning of a line, and scroll e
   }
 });
 
-test("the space bar folds, Enter pins, Escape unpins, and every other key is left to the page", () => {
+test("the space bar folds, Enter pins, and every other key is left to the page", () => {
   assert.deepEqual(keyAction(" ", { ...state, fold: "open" }), { act: "fold" });
   assert.equal(keyAction(" ", state), null);
   assert.deepEqual(keyAction("Enter", state), { act: "pin" });
   assert.equal(keyAction("Enter", { ...state, row: -1 }), null);
-  assert.deepEqual(keyAction("Escape", state), { act: "unpin" });
-  for (const key of ["Tab", "a", "[", "F5", "constructor"]) assert.equal(keyAction(key, state), null, key);
+  for (const key of ["Tab", "a", "[", "Escape", "F5", "constructor"]) assert.equal(keyAction(key, state), null, key);
+});
+
+test("every action of the table has its own keys, a group and words", () => {
+  for (const scope of /** @type {const} */ (["listing", "app"])) {
+    const keys = ACTIONS.filter((action) => action.scope === scope).flatMap((action) => action.keys);
+    assert.equal(new Set(keys).size, keys.length, `two actions of scope ${scope} share a key`);
+  }
+  assert.equal(new Set(ACTIONS.map((action) => action.name)).size, ACTIONS.length);
+  for (const action of ACTIONS) {
+    assert.ok(action.keys.length && action.group && action.label, action.name);
+    for (const key of action.keys) {
+      assert.equal(actionOf(key, action.scope), action);
+      assert.ok(titleOf(action.name).includes(keyName(key)), action.name);
+    }
+  }
+});
+
+test("no key in a listing is also one of the whole widget", () => {
+  const listing = new Set(ACTIONS.filter((action) => action.scope === "listing").flatMap((action) => action.keys));
+  for (const action of ACTIONS.filter((each) => each.scope === "app")) for (const key of action.keys) assert.ok(!listing.has(key), key);
+});
+
+test("every action of a listing is handled, and nothing else is", () => {
+  const names = ACTIONS.filter((action) => action.scope === "listing").map((action) => action.name);
+  assert.deepEqual(Object.keys(LISTING_DEEDS).sort(), names.sort());
 });

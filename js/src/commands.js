@@ -1,0 +1,31 @@
+/** What every action of the table does that is not for a listing alone. */
+import { LAYOUTS, LOCATIONS, next } from "./preferences.js";
+import { layoutName } from "./layout.js";
+import { KIND_OF_TOGGLE } from "./toggles.js";
+
+/** @typedef {(key: string, target: HTMLElement) => void} Command */
+
+/** @param {import("./app.js").App} app @returns {Record<string, Command>} */
+export function commandsOf(app) {
+  /** @param {string} kind */
+  const toggleKind = (kind) => {
+    const { shown } = app.preferences;
+    app.prefer({ shown: shown.includes(kind) ? shown.filter((each) => each !== kind) : [...shown, kind] });
+  };
+  return {
+    help: () => app.help.open(),
+    before: (_, target) => app.stepTab(-1, target),
+    after: (_, target) => app.stepTab(1, target),
+    leave: () => app.layout.leaveFull() || app.unpin(),
+    "unpin-one": (key) => app.unpin(Number(key) - 1),
+    full: () => void app.layout.toggleFull(),
+    layout: () => {
+      app.prefer({ layout: next(LAYOUTS, app.preferences.layout) });
+      app.live.say(`layout: ${layoutName(app.preferences.layout)}`, "layout");
+    },
+    follow: () => app.prefer({ follow: !app.preferences.follow }),
+    locations: () => app.prefer({ locations: next(LOCATIONS, app.preferences.locations) }),
+    exact: () => app.prefer({ exact: !app.preferences.exact }),
+    ...Object.fromEntries(Object.entries(KIND_OF_TOGGLE).map(([name, kind]) => [name, () => toggleKind(kind)])),
+  };
+}
