@@ -12,6 +12,7 @@ from jaxscope._ir.model import Listing
 from jaxscope._links import Definition, LinkedListing
 from jaxscope._sources import SourceLine, display_names
 from jaxscope._view.model import LINE_WITHOUT_OP, ListingIndex
+from jaxscope._view.values import value_columns
 
 # Pygments' token types in the kinds of jaxscope's own grammar; the first that contains the token wins.
 _PYTHON_KINDS = (
@@ -55,6 +56,7 @@ def index_listing(linked: LinkedListing) -> ListingIndex:
             line_path[op.line] = paths.setdefault(op.name_path, len(paths))
         if op.end_line > op.line:
             spans.append([op.line, op.end_line])
+    values = value_columns(listing)
     return ListingIndex(
         key=linked.key,
         dialect=listing.dialect,
@@ -72,6 +74,10 @@ def index_listing(linked: LinkedListing) -> ListingIndex:
         paths=list(paths),
         tokens=[],
         coverage=[linked.linked_ops, len(listing.ops)],
+        op_line=values.op_line,
+        op_operands=values.op_operands,
+        operand_source=values.operand_source,
+        calls=values.calls,
     )
 
 
@@ -113,6 +119,10 @@ def index_python(lines: Sequence[SourceLine], definition: Definition | None) -> 
         paths=[],
         tokens=python_tokens([line.text for line in lines]),
         coverage=[0, 0],
+        op_line=[],
+        op_operands=[],
+        operand_source=[],
+        calls=[],
     )
 
 

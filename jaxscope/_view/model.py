@@ -138,6 +138,13 @@ class ListingIndex(TypedDict):
         paths: Name paths such as ``jit(f)/jvp/mul``.
         tokens: For ``python``: per line, ``[kind, length]`` runs in the kinds of the grammar; empty for the others.
         coverage: ``[ops linked to Python, ops]``.
+        op_line: The lines since the entry before, for every op and every block that takes arguments, in the order of
+            their lines. These entries define the values that operands name.
+        op_operands: How many operands each entry has; -1 for a block, which defines its arguments.
+        operand_source: For the operands of one entry after the other, how many entries before it its value is defined
+            (negative: after it), 0 where no entry defines it.
+        calls: Pairs, flat: a line that names a function, computation or shared jaxpr, and how many lines before it that
+            begins (negative: after it).
     """
 
     key: str
@@ -156,3 +163,7 @@ class ListingIndex(TypedDict):
     paths: list[str]
     tokens: list[list[list[str | int]]]
     coverage: list[int]
+    op_line: list[int]
+    op_operands: list[int]
+    operand_source: list[int]
+    calls: list[int]

@@ -89,4 +89,8 @@ export interface ListingIndex {
   paths: string[];
   tokens: (string | number)[][][];
   coverage: number[];
+  op_line: number[];
+  op_operands: number[];
+  operand_source: number[];
+  calls: number[];
 }

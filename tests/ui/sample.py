@@ -106,6 +106,10 @@ def listing_index(key: str, dialect: str, text: str, **columns) -> ListingIndex:
         "paths": [],
         "tokens": [],
         "coverage": [0, 0],
+        "op_line": [],
+        "op_operands": [],
+        "operand_source": [],
+        "calls": [],
         "start": 0,
     }
     index.update(columns)
