@@ -2,9 +2,12 @@
 
 import json
 import re
+import shutil
+import subprocess
 import time
 import zlib
 from itertools import accumulate
+from pathlib import Path
 
 import pytest
 
@@ -166,3 +169,56 @@ def test_columns_of_recorded_texts_are_exact_small_and_quick(path):
 def deflated_size(value):
     """Bytes of a value as the browser is sent it."""
     return len(zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6))
+
+
+def name_line(listing, op, name):
+    """The line on which an op names an operand: its first, its last, or one between them that begins no other op."""
+    inside = {other.line for other in listing.ops if op.line < other.line < op.end_line}
+    pattern = re.compile(rf"(?<![\w.%-]){re.escape(name)}(?![\w.])")
+    between = [line for line in range(op.line + 1, op.end_line) if line not in inside]
+    return next(line for line in (op.line, op.end_line, *between) if pattern.search(listing.lines[line]))
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node on the PATH")
+def test_the_browser_finds_definitions_and_uses_from_line_and_name():
+    """Hundreds of texts at once: for each operand and each result, the browser's own reader against `Listing`."""
+    asked, wanted = [], []
+    for name in PROGRAMS:
+        for dialect in DIALECTS:
+            listing = printed(name, dialect)
+            index = index_listing(link_listing("any", listing, None))
+            at, expected = [], []
+            for number, op in enumerate(listing.ops):
+                # `_:i32[] a:f32[4] = ...` has one result and two types.
+                is_one = len(op.results) == 1 and not (dialect == "jaxpr" and ", " in op.type)
+                for result in op.results:
+                    users = {
+                        name_line(listing, listing.ops[user], result)
+                        for user in listing.uses.get(number, ())
+                        if result in listing.ops[user].operands
+                    }
+                    at.append([op.line, result])
+                    expected.append((op.line, sorted(users), op.type if is_one else None))
+                for operand in op.operands:
+                    definition = listing.definition(op.block, operand)
+                    if definition is not None:
+                        at.append([name_line(listing, op, operand), operand])
+                        expected.append((listing.ops[definition].line, None, None))
+            asked.append(json.dumps({"index": index, "text": listing.text, "at": at}))
+            wanted.append((f"{name} {dialect}", at, expected))
+    script = Path(__file__).with_name("read_values.mjs")
+    done = subprocess.run(
+        ["node", "--no-warnings", str(script)], input="\n".join(asked), capture_output=True, text=True, check=True
+    )
+    for (title, at, expected), line in zip(wanted, done.stdout.strip().split("\n"), strict=True):
+        for place, found, (definition, users, type_) in zip(at, json.loads(line), expected, strict=True):
+            assert found is not None, (title, place)
+            # In a jaxpr binders may wrap.
+            wraps = title.endswith("jaxpr") and definition < found[0] < definition + 9
+            assert definition == found[0] or wraps, (title, place, found)
+            if users is not None:
+                assert found[1] == users, (title, place, found, users)
+            if type_:
+                short = re.sub(r"\{[^{}]*\}|/\*.*?\*/", "", type_) if title.endswith(" hlo") else type_
+                # Of several results the browser says the types without the parentheses around them.
+                assert found[2] in (short, short[1:-1]), (title, place, found, type_)
