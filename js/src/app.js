@@ -9,6 +9,7 @@ import { commandsOf } from "./commands.js";
 import { Help } from "./help.js";
 import { actionOf } from "./keys.js";
 import { Layout } from "./layout.js";
+import { Jumps } from "./jumps.js";
 import { lightUp, originAt } from "./light.js";
 import { linkedLines, match } from "./links.js";
 import { Live, endedStages } from "./live.js";
@@ -23,6 +24,9 @@ import { renderTable } from "./table.js";
 import { followTheme } from "./theme.js";
 import { Tools } from "./tools.js";
 import styles from "./style.css";
+
+// Listings above this are loaded when they are opened only.
+const COUNTED_BYTES = 8_000_000;
 
 /** @typedef {import("./schema").Tab} Tab */
 /** @typedef {import("./pane.js").Side} Side */
@@ -62,7 +66,8 @@ export class App {
     this.body = h("div", { class: "body", id: "body", role: "tabpanel", tabindex: -1 }, this.report);
     this.pinList = h("div", { class: "pins", role: "group", "aria-label": "pins" });
     this.status = h("div", { class: "status" });
-    this.foot = h("div", { class: "foot" }, this.pinList, this.status);
+    this.facts = h("div", { class: "facts" });
+    this.foot = h("div", { class: "foot" }, this.pinList, this.status, this.facts);
     this.element = h("div", { class: "app", role: "region" });
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     root.replaceChildren(Object.assign(document.createElement("style"), { textContent: styles }), this.element);
@@ -89,6 +94,16 @@ export class App {
     append(this.element, [head, this.notes, strip, this.body, this.grip, this.foot, this.live.element]);
     this.help = new Help(this.element, signal);
     this.element.addEventListener("click", (event) => this.#onRemove(event), { signal });
+    this.jumps = new Jumps({
+      element: this.element,
+      facts: this.facts,
+      status: this.status,
+      panes: () => this.shownPanes,
+      select: (side, key) => this.selectListing(side, key),
+      stages: () => this.#countedListings(),
+      signal,
+    });
+    for (const pane of [this.panes.left, this.panes.right]) this.jumps.watch(pane);
     const checkTheme = followTheme(this.element, signal);
     let arranged = this.layout.arrangement;
     const observer = new ResizeObserver(() => {
@@ -240,6 +255,8 @@ export class App {
       hover: this.hover,
       pins: this.selection.pins,
     });
+    const lastPin = this.selection.pins[this.selection.pins.length - 1];
+    this.#guard(this.facts, "What is known of this line", () => this.jumps.follow(this.hover ?? (lastPin ? { key: lastPin.listing, line: lastPin.line } : null)));
     panes.forEach((pane, number) => this.#guard(pane.element, "This listing", () => pane.listing.mark(marks[number])));
     this.#guard(this.status, "The status bar", () => showStatus(this.status, status));
     this.#guard(this.pinList, "The list of pins", () => showPins(this.pinList, this.view, this.selection.pins, (key) => this.listings.get(key)));
@@ -247,6 +264,15 @@ export class App {
     const current = this.hover?.key ?? pins.at(-1)?.listing;
     const others = panes.map((pane, number) => ({ tab: this.tab(this.selection[pane.side]), lines: marks[number].ruler[this.hover ? 0 : pins.length] }));
     if (current) this.live.sayLinks(others.filter(({ tab }) => tab && tab.key !== current));
+  }
+
+  /** What the compilers made, as far as it is loaded or small enough to be loaded for a count. */
+  #countedListings() {
+    const tabs = this.view.tabs.filter((tab) => tab.kind === "listing" && tab.key !== "python" && tab.status === "done");
+    return tabs.flatMap((tab) => {
+      const isSmall = (tab.size_bytes ?? Infinity) <= COUNTED_BYTES;
+      return (isSmall ? this.listings.load(tab).listing : this.listings.get(tab.key)) ?? [];
+    });
   }
 
   /** @param {string} key @param {number | null} line */

@@ -29,3 +29,8 @@ export function highlightLine(index, text, line, exact, shown = NO_KINDS) {
   const hidden = spans.filter(([, , kind]) => tokenizer.putAwayByDefault.has(kind) && !shown.has(kind));
   return composeLine(text, tokens, hidden);
 }
+
+/** The tokens of a line that is not Python's. @param {string} dialect @param {string} text */
+export function tokensOf(dialect, text) {
+  return tokenizer.tokenize(dialect, text, TOKENISED_CHARACTERS);
+}

@@ -32,6 +32,7 @@ const GUTTER_PIXELS = 54;
  * @property {Map<number, number>} pins the numbers of the pinned lines
  * @property {Set<number>} errors
  * @property {{exact: number[], related: number[]}[]} ruler hovered, then of each pin
+ * @property {number[]} [values] lines of the current value
  */
 
 /** @type {Marks} */
@@ -72,6 +73,10 @@ export class ListingPane {
     this.longest = 0;
     this.gutterWidth = 0;
     this.frame = 0;
+    /** Marks of others upon a row that has been drawn. @type {((row: HTMLElement, line: number) => void) | null} */
+    this.decorate = null;
+    /** Where the current value is defined and used. @type {number[]} */
+    this.valueLines = [];
 
     this.layer = h("div", { class: "layer", role: "presentation" });
     this.sizer = h("div", { class: "sizer", role: "presentation" }, this.layer);
@@ -291,6 +296,12 @@ export class ListingPane {
     if (anchor !== undefined) this.#scrollToRow(this.rows.rowOf(anchor), 0);
   }
 
+  /** Draws the marks anew. */
+  redecorate() {
+    this.#decorateAll();
+    this.#drawRuler();
+  }
+
   #decorateAll() {
     for (const [line, { element }] of this.drawn) this.#decorate(element, line);
   }
@@ -314,13 +325,14 @@ export class ListingPane {
       error = error || this.marks.errors.has(at);
     }
     decorateRow(element, { hovered, pinned, pin, number: pin || number, error, cursor: line === this.cursor });
+    this.decorate?.(element, line);
   }
 
   #drawRuler() {
     if (!this.listing) return;
     const height = Math.max(this.contentHeight, this.scroller.clientHeight, 1);
     const share = (/** @type {number} */ line) => (this.rows.rowOf(line) * ROW_HEIGHT) / height;
-    this.ruler.draw(this.marks, share);
+    this.ruler.draw({ ...this.marks, values: this.valueLines }, share);
   }
 
   #activeDescendant() {

@@ -45,6 +45,7 @@ export class Ruler {
       put(lines.related, related, number);
       put(lines.exact, exact, number);
     });
+    put(marks.values ?? [], "value");
     put(marks.errors, "error");
     for (const [line, pin] of marks.pins) put([line], "pinned", pin);
     this.element.replaceChildren(...slots.values());

@@ -50,15 +50,20 @@ function maker(listing) {
 function stack(frames) {
   const [innermost, ...callers] = frames;
   const all = frames.map((frame) => `${frame.file}:${frame.line}:${frame.column} in ${frame.function}`).join("\n");
-  const shown = callers.slice(0, SHOWN_FRAMES).map((frame) => ` ‹ ${frame.function} ${frame.file}:${frame.line}`);
+  const shown = callers.slice(0, SHOWN_FRAMES).flatMap((frame) => [` ‹ ${frame.function} `, place(frame, `${frame.file}:${frame.line}`)]);
   const column = innermost.column ? `:${innermost.column}` : "";
   return h(
     "span",
     { class: "stack", title: `Python call stack, innermost first\n${all}` },
     "→ ",
-    h("b", {}, `${innermost.file}:${innermost.line}${column}`),
+    h("b", {}, place(innermost, `${innermost.file}:${innermost.line}${column}`)),
     innermost.function && ` in ${innermost.function}`,
     ...shown,
     callers.length > SHOWN_FRAMES && ` ‹ ${callers.length - SHOWN_FRAMES} more`,
   );
+}
+
+/** A place of the call stack that leads to its line of Python. @param {Frame} frame @param {string} text */
+function place({ file, line }, text) {
+  return h("button", { class: "jump", type: "button", "data-file": file, "data-line": line, title: "show this line of Python" }, text);
 }

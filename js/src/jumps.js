@@ -1,0 +1,280 @@
+/**
+ * Following values: the one under the pointer or the cursor is lit wherever it is defined and used; keys and clicks jump
+ * there, to what is called, and back. It knows panes only through `Places`.
+ */
+import { h, replace } from "./dom.js";
+import { tokensOf } from "./highlight.js";
+import { countsOf } from "./counts.js";
+import { renderFacts } from "./facts.js";
+import { originOf } from "./links.js";
+import { Values, bareName } from "./values.js";
+
+const NAME_KINDS = ".k-name, .k-definition, .k-symbol";
+
+/** What each key does, for people. */
+export const JUMP_KEYS = [
+  ["d", "jump to the definition of the value, or of the first operand"],
+  ["u / U", "jump to the next or previous use"],
+  ["e", "enter the function, computation or jaxpr that is called"],
+  ["b, Alt+←", "jump back"],
+];
+
+/** @typedef {import("./listing.js").LoadedListing} LoadedListing */
+/** @typedef {import("./pane.js").Side} Side */
+/** @typedef {import("./pane.js").Pane} Pane */
+/** @typedef {import("./values.js").Value} Value */
+/** @typedef {{key: string, line: number}} At */
+/**
+ * @typedef {object} Places
+ * @property {HTMLElement} element whose keys are heard
+ * @property {HTMLElement} facts where the current value is told
+ * @property {HTMLElement} status where the call stack is told
+ * @property {() => Pane[]} panes those that can be seen
+ * @property {(side: Side, key: string) => void} select shows another listing in a pane
+ * @property {() => LoadedListing[]} stages the compilers' listings that are loaded, in order
+ * @property {AbortSignal} signal
+ */
+
+export class Jumps {
+  /** @param {Places} places */
+  constructor(places) {
+    this.places = places;
+    /** @type {WeakMap<object, Values>} */
+    this.values = new WeakMap();
+    /** @type {At | null} */
+    this.at = null;
+    /** The name under the pointer. */
+    this.name = "";
+    /** Whose uses are walked through, while the cursor stays where the walk led. @type {{value: Value, key: string, line: number, step: string} | null} */
+    this.walk = null;
+    /** @type {{side: Side, key: string, line: number}[]} */
+    this.trail = [];
+    /** @type {Map<Pane, {name: string, definition: number, uses: Set<number>} | null>} */
+    this.lit = new Map();
+    /** The last answer of `countsOf`, which looks through the whole program. */
+    this.counted = { asked: "", counts: "" };
+    const { element, facts, status, signal } = places;
+    element.addEventListener("keydown", (event) => this.#onKey(event), { signal });
+    for (const each of [facts, status]) each.addEventListener("click", (event) => this.#onFact(event), { signal });
+  }
+
+  /** Hears the pointer over a pane's rows. @param {Pane} pane */
+  watch(pane) {
+    const { scroller } = pane.listing;
+    const { signal } = this.places;
+    scroller.addEventListener("pointermove", (event) => this.#point(nameUnder(event)), { signal });
+    scroller.addEventListener("pointerleave", () => this.#point(""), { signal });
+    // Before the row's own listener, for which the same click pins one more line.
+    scroller.addEventListener("click", (event) => this.#onClick(pane, event), { signal, capture: true });
+    pane.listing.decorate = (row, line) => this.#decorate(pane, row, line);
+  }
+
+  /** @param {LoadedListing} listing */
+  valuesOf(listing) {
+    let values = this.values.get(listing);
+    if (!values) {
+      const { dialect } = listing.index;
+      values = new Values(listing, (text) => tokensOf(dialect, text));
+      this.values.set(listing, values);
+    }
+    return values;
+  }
+
+  /** The line under the pointer or cursor, or else the last pinned one, has changed. @param {At | null} at */
+  follow(at) {
+    if (this.walk && (at?.key !== this.walk.key || at.line !== this.walk.line)) this.walk = null;
+    this.at = at;
+    this.#light();
+  }
+
+  /** @param {string} name */
+  #point(name) {
+    if (name === this.name) return;
+    this.name = name;
+    if (name) this.walk = null;
+    this.#light();
+    for (const pane of this.places.panes()) pane.listing.redecorate();
+  }
+
+  /** @param {Pane} pane */
+  #listingAt(pane) {
+    const { listing } = pane.listing;
+    return listing && this.at?.key === listing.key && !listing.table.isPython && this.at.line < listing.lines.length ? listing : null;
+  }
+
+  /** The current value in a listing. @param {LoadedListing} listing @returns {Value | null} */
+  #valueAt(listing) {
+    const { line } = /** @type {At} */ (this.at);
+    if (this.walk?.key === listing.key) return this.walk.value;
+    const values = this.valuesOf(listing);
+    return (this.name && values.at(line, this.name)) || values.ofLine(line);
+  }
+
+  #light() {
+    let told = false;
+    for (const pane of this.places.panes()) {
+      const listing = this.#listingAt(pane);
+      const value = listing && this.#valueAt(listing);
+      /** @type {{name: string, definition: number, uses: Set<number>} | null} */
+      let lit = null;
+      if (listing && value) {
+        const values = this.valuesOf(listing);
+        lit = { name: value.name, definition: values.definitionLine(value), uses: new Set(values.uses(value)) };
+      }
+      if (listing && !told) {
+        told = true;
+        this.#tell(pane.side, listing, value, lit?.uses.size ?? 0);
+      }
+      this.lit.set(pane, lit);
+      pane.listing.valueLines = lit ? [lit.definition, ...lit.uses] : [];
+    }
+    if (told) return;
+    const { listing } = this.places.panes().find((pane) => pane.listing.listing?.key === this.at?.key)?.listing ?? {};
+    this.#fill([], listing && this.at ? originOf(listing.table, this.at.line).frames[0] : undefined);
+  }
+
+  /** Marks the current value's name in a row. @param {Pane} pane @param {HTMLElement} row @param {number} line */
+  #decorate(pane, row, line) {
+    const lit = this.lit.get(pane);
+    const isDefinition = lit?.definition === line;
+    const isUse = lit?.uses.has(line) ?? false;
+    if (!isDefinition && !isUse && !row.dataset.value) return;
+    for (const mark of row.querySelectorAll(".value")) mark.classList.remove("value", "value-definition");
+    row.removeAttribute("data-value");
+    if (!lit || (!isDefinition && !isUse)) return;
+    for (const span of row.querySelectorAll(".k-name, .k-definition")) {
+      if (bareName(span.textContent ?? "") !== lit.name) continue;
+      const defines = span.classList.contains("k-definition");
+      if (defines ? !isDefinition : !isUse) continue;
+      span.classList.add("value");
+      if (defines) span.classList.add("value-definition");
+      row.dataset.value = defines ? "definition" : "use";
+    }
+  }
+
+  /** Says what is known of the current line. @param {Side} side @param {LoadedListing} listing @param {Value | null} value @param {number} uses */
+  #tell(side, listing, value, uses) {
+    const { line } = /** @type {At} */ (this.at);
+    const count = this.walk?.step ?? `${uses.toLocaleString("en")} ${uses === 1 ? "use" : "uses"}`;
+    this.#fill(renderFacts({ values: this.valuesOf(listing), value, count, line, side }), originOf(listing.table, line).frames[0]);
+  }
+
+  /** @param {Node[]} parts @param {import("./links.js").Frame} [frame] of the current line */
+  #fill(parts, frame) {
+    if (frame) {
+      const stages = this.places.stages().map((each) => ({ values: this.valuesOf(each), table: each.table }));
+      const asked = `${frame.line}:${frame.file}:${stages.map(({ values }) => values.index.key)}`;
+      if (this.counted.asked !== asked) this.counted = { asked, counts: countsOf(stages, frame) };
+      const { counts } = this.counted;
+      if (counts) parts.push(h("span", { class: "counts" }, h("b", {}, `${frame.file}:${frame.line}`), ` became ${counts}`));
+    }
+    if (!parts.length) parts.push(h("span", {}, "d: definition · u: next use · e: what is called · b: back · Ctrl+click on a name: go there"));
+    replace(this.places.facts, ...parts);
+  }
+
+  /** @param {Pane} pane @param {MouseEvent} event */
+  #onClick(pane, event) {
+    if (!event.ctrlKey && !event.metaKey) return;
+    const name = nameUnder(event);
+    const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".row"));
+    const { listing } = pane.listing;
+    if (!name || !row || !listing || listing.table.isPython) return;
+    const line = Number(row.dataset.line);
+    const values = this.valuesOf(listing);
+    const called = values.called(line, name);
+    const value = called < 0 ? values.at(line, name) : null;
+    if (called < 0 && !value) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    this.at = { key: listing.key, line };
+    this.#go(pane, value ? values.definitionLine(value) : called);
+  }
+
+  /** A name in the facts, or a place of the call stack. @param {Event} event */
+  #onFact(event) {
+    const { file, side, line } = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".jump"))?.dataset ?? {};
+    const pane = this.places.panes().find((each) => each.side === side);
+    if (file !== undefined) this.#showPython(file, Number(line));
+    else if (pane) this.#go(pane, Number(line));
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    const target = /** @type {Element} */ (event.composedPath()[0]);
+    const isBack = event.key === "b" || (event.altKey && event.key === "ArrowLeft");
+    if (event.ctrlKey || event.metaKey || (event.altKey && !isBack) || target.closest("select, input")) return;
+    if (isBack) {
+      if (!this.#back()) return;
+    } else {
+      const pane = this.places.panes().find((each) => this.#listingAt(each));
+      const listing = pane && this.#listingAt(pane);
+      if (!pane || !listing || !this.#act(event.key, pane, listing)) return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** @param {string} key @param {Pane} pane @param {LoadedListing} listing @returns {boolean} whether the key was for this */
+  #act(key, pane, listing) {
+    const { line } = /** @type {At} */ (this.at);
+    const values = this.valuesOf(listing);
+    if (key === "d") {
+      const named = this.walk?.value ?? (this.name ? values.at(line, this.name) : null);
+      const [first] = values.operands(line, 1);
+      const value = named && values.definitionLine(named) !== line ? named : first;
+      if (value) this.#go(pane, values.definitionLine(value));
+    } else if (key === "e") {
+      const called = values.called(line);
+      if (called >= 0) this.#go(pane, called);
+    } else if (key === "u" || key === "U") {
+      const value = this.#valueAt(listing);
+      const uses = value ? values.uses(value) : [];
+      if (!value || !uses.length) return true;
+      const back = key === "U";
+      const next = back ? uses.findLastIndex((use) => use < line) : uses.findIndex((use) => use > line);
+      const at = next >= 0 ? next : back ? uses.length - 1 : 0;
+      this.walk = { value, key: listing.key, line: uses[at], step: `use ${at + 1} of ${uses.length}` };
+      this.name = "";
+      this.#go(pane, uses[at]);
+    } else return false;
+    return true;
+  }
+
+  /** @param {Pane} pane @param {number} line @param {boolean} [remember] where it starts */
+  #go(pane, line, remember = true) {
+    const { at } = this;
+    const start = this.places.panes().find((each) => each.listing.listing?.key === at?.key);
+    if (remember && at && start) this.trail.push({ side: start.side, ...at });
+    pane.listing.bring(line);
+    pane.listing.moveTo(line);
+    pane.listing.scroller.focus({ preventScroll: true });
+  }
+
+  /** @returns {boolean} whether there was a jump to undo */
+  #back() {
+    const last = this.trail.pop();
+    if (!last) return false;
+    const find = () => this.places.panes().find((pane) => pane.listing.listing?.key === last.key);
+    if (!find()) this.places.select(last.side, last.key);
+    const pane = find();
+    if (pane) this.#go(pane, last.line, false);
+    return true;
+  }
+
+  /** Shows a place of the call stack. @param {string} file @param {number} line */
+  #showPython(file, line) {
+    const find = () => this.places.panes().find((pane) => pane.listing.listing?.table.isPython);
+    if (!find()) {
+      const other = this.places.panes().find((pane) => pane.listing.listing?.key !== this.at?.key);
+      this.places.select(other?.side ?? "left", "python");
+    }
+    const pane = find();
+    const [row] = pane?.listing.listing?.table.rowsOf.get(`${line}:${file}`) ?? [];
+    if (pane && row !== undefined) this.#go(pane, row);
+  }
+}
+
+/** @param {Event} event @returns {string} the name under the pointer, "" for none */
+function nameUnder(event) {
+  return /** @type {Element} */ (event.target).closest(NAME_KINDS)?.textContent ?? "";
+}
