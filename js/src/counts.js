@@ -48,10 +48,10 @@ function kernels(values, nodes) {
   const seen = new Set();
   const waiting = ops(values, nodes);
   for (let line = waiting.pop(); line !== undefined; line = waiting.pop()) {
-    if (NO_KERNEL.test(values.lines[line])) continue;
     const head = heads[lastBefore(heads, line)] ?? -1;
+    if (seen.has(head) || NO_KERNEL.test(values.lines[line])) continue;
     if (head === start || head < 0) found.add(line);
-    else if (!seen.has(head)) {
+    else {
       seen.add(head);
       waiting.push(...(values.callers.get(head) ?? []));
     }

@@ -11,6 +11,9 @@ const ENTRY_OF_BLOCK = -1;
 const MOST_LINES_OF_OP = 400;
 const KEPT_LINES = 2000;
 
+// What a jaxpr gives back: "    in (c,) }".
+const OUTPUT = /^\s*in \(/;
+
 /** @typedef {import("./schema").ListingIndex} ListingIndex */
 /** @typedef {[kind: string, text: string]} Token */
 /** @typedef {{entry: number, name: string}} Value an entry of the index, and which of the names it defines */
@@ -35,16 +38,15 @@ export class Values {
     this.operandsFrom = new Int32Array(count + 1);
     /** The entry that defines each operand, -1 for none. */
     this.sources = new Int32Array(index.operand_source.length);
+    const { lineOf, operandsFrom, sources } = this;
+    const { op_line: steps, op_operands: counts, operand_source: backs } = index;
     let line = 0;
     let operand = 0;
     for (let entry = 0; entry < count; entry += 1) {
-      line += index.op_line[entry];
-      this.lineOf[entry] = line;
-      this.operandsFrom[entry] = operand;
-      for (let left = index.op_operands[entry]; left > 0; left -= 1, operand += 1) {
-        const back = index.operand_source[operand];
-        this.sources[operand] = back ? entry - back : -1;
-      }
+      line += steps[entry];
+      lineOf[entry] = line;
+      operandsFrom[entry] = operand;
+      for (const end = operand + counts[entry]; operand < end; operand += 1) sources[operand] = backs[operand] ? entry - backs[operand] : -1;
     }
     this.operandsFrom[count] = operand;
     /** Where the users of each entry begin. */
@@ -71,13 +73,14 @@ export class Values {
 
   /** @param {number} count */
   #linkUsers(count) {
-    for (const source of this.sources) if (source >= 0) this.usersFrom[source + 1] += 1;
+    const { sources } = this;
+    for (let at = 0; at < sources.length; at += 1) if (sources[at] >= 0) this.usersFrom[sources[at] + 1] += 1;
     for (let entry = 0; entry < count; entry += 1) this.usersFrom[entry + 1] += this.usersFrom[entry];
     this.users = new Int32Array(this.usersFrom[count]);
     const next = this.usersFrom.slice();
     for (let entry = 0; entry < count; entry += 1) {
       for (let at = this.operandsFrom[entry]; at < this.operandsFrom[entry + 1]; at += 1) {
-        const source = this.sources[at];
+        const source = sources[at];
         if (source >= 0) this.users[next[source]++] = entry;
       }
     }
@@ -182,7 +185,8 @@ export class Values {
   at(line, text) {
     const name = bareName(text);
     const own = this.entriesOn(line);
-    for (const entries of [own, this.#entriesAround(line)]) {
+    const isOutput = !own.length && OUTPUT.test(this.lines[line]);
+    for (const entries of isOutput ? [] : [own, this.#entriesAround(line)]) {
       for (const entry of entries) {
         for (const source of this.sourcesOf(entry)) if (this.#defines(source, name)) return { entry: source, name };
       }
