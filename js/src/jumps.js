@@ -7,17 +7,10 @@ import { tokensOf } from "./highlight.js";
 import { countsOf } from "./counts.js";
 import { renderFacts } from "./facts.js";
 import { originOf } from "./links.js";
+import { HINT, JUMP_ACTIONS } from "./jumpkeys.js";
 import { Values, bareName } from "./values.js";
 
 const NAME_KINDS = ".k-name, .k-definition, .k-symbol";
-
-/** What each key does, for people. */
-export const JUMP_KEYS = [
-  ["d", "jump to the definition of the value, or of the first operand"],
-  ["u / U", "jump to the next or previous use"],
-  ["e", "enter the function, computation or jaxpr that is called"],
-  ["b, Alt+←", "jump back"],
-];
 
 /** @typedef {import("./listing.js").LoadedListing} LoadedListing */
 /** @typedef {import("./pane.js").Side} Side */
@@ -43,8 +36,11 @@ export class Jumps {
     this.values = new WeakMap();
     /** @type {At | null} */
     this.at = null;
-    /** The name under the pointer. */
+    /** The name under the pointer, and its line. */
     this.name = "";
+    this.nameLine = -1;
+    /** Where the pointer was when it last moved, and whether a jump has moved the rows under it since. */
+    this.pointer = { x: -1, y: -1, jumped: false };
     /** Whose uses are walked through, while the cursor stays where the walk led. @type {{value: Value, key: string, line: number, step: string} | null} */
     this.walk = null;
     /** @type {{side: Side, key: string, line: number}[]} */
@@ -62,8 +58,9 @@ export class Jumps {
   watch(pane) {
     const { scroller } = pane.listing;
     const { signal } = this.places;
-    scroller.addEventListener("pointermove", (event) => this.#point(nameUnder(event)), { signal });
-    scroller.addEventListener("pointerleave", () => this.#point(""), { signal });
+    scroller.addEventListener("pointermove", (event) => this.#keepStill(event), { signal, capture: true });
+    scroller.addEventListener("pointermove", (event) => this.#point(nameUnder(event), lineUnder(event)), { signal });
+    scroller.addEventListener("pointerleave", () => this.#point("", -1), { signal });
     // Before the row's own listener, for which the same click pins one more line.
     scroller.addEventListener("click", (event) => this.#onClick(pane, event), { signal, capture: true });
     pane.listing.decorate = (row, line) => this.#decorate(pane, row, line);
@@ -87,10 +84,19 @@ export class Jumps {
     this.#light();
   }
 
-  /** @param {string} name */
-  #point(name) {
-    if (name === this.name) return;
+  /** After a jump other rows are under a pointer that rests, which browsers report as a move. @param {PointerEvent} event */
+  #keepStill(event) {
+    const { clientX: x, clientY: y } = event;
+    const isStill = this.pointer.jumped && x === this.pointer.x && y === this.pointer.y;
+    if (isStill) event.stopImmediatePropagation();
+    else this.pointer = { x, y, jumped: false };
+  }
+
+  /** @param {string} name @param {number} line */
+  #point(name, line) {
+    if (name === this.name && line === this.nameLine) return;
     this.name = name;
+    this.nameLine = line;
     if (name) this.walk = null;
     this.#light();
     for (const pane of this.places.panes()) pane.listing.redecorate();
@@ -107,7 +113,12 @@ export class Jumps {
     const { line } = /** @type {At} */ (this.at);
     if (this.walk?.key === listing.key) return this.walk.value;
     const values = this.valuesOf(listing);
-    return (this.name && values.at(line, this.name)) || values.ofLine(line);
+    return this.#pointedAt(values, line) ?? values.ofLine(line);
+  }
+
+  /** The value under the pointer, where that is on the current line. @param {Values} values @param {number} line */
+  #pointedAt(values, line) {
+    return this.name && this.nameLine === line ? values.at(line, this.name) : null;
   }
 
   #light() {
@@ -168,7 +179,7 @@ export class Jumps {
       const { counts } = this.counted;
       if (counts) parts.push(h("span", { class: "counts" }, h("b", {}, `${frame.file}:${frame.line}`), ` became ${counts}`));
     }
-    if (!parts.length) parts.push(h("span", {}, "d: definition · u: next use · e: what is called · b: back · Ctrl+click on a name: go there"));
+    if (!parts.length) parts.push(h("span", {}, HINT));
     replace(this.places.facts, ...parts);
   }
 
@@ -176,10 +187,9 @@ export class Jumps {
   #onClick(pane, event) {
     if (!event.ctrlKey && !event.metaKey) return;
     const name = nameUnder(event);
-    const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".row"));
+    const line = lineUnder(event);
     const { listing } = pane.listing;
-    if (!name || !row || !listing || listing.table.isPython) return;
-    const line = Number(row.dataset.line);
+    if (!name || line < 0 || !listing || listing.table.isPython) return;
     const values = this.valuesOf(listing);
     const called = values.called(line, name);
     const value = called < 0 ? values.at(line, name) : null;
@@ -201,43 +211,42 @@ export class Jumps {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     const target = /** @type {Element} */ (event.composedPath()[0]);
-    const isBack = event.key === "b" || (event.altKey && event.key === "ArrowLeft");
-    if (event.ctrlKey || event.metaKey || (event.altKey && !isBack) || target.closest("select, input")) return;
-    if (isBack) {
-      if (!this.#back()) return;
-    } else {
-      const pane = this.places.panes().find((each) => this.#listingAt(each));
-      const listing = pane && this.#listingAt(pane);
-      if (!pane || !listing || !this.#act(event.key, pane, listing)) return;
-    }
+    if (event.ctrlKey || event.metaKey || target.closest("select, input, textarea, dialog, [role=menu]")) return;
+    const key = event.altKey ? `Alt+${event.key}` : event.key;
+    const name = JUMP_ACTIONS.find(({ keys }) => keys.includes(key))?.name;
+    if (!name || !(name === "back" ? this.#back() : this.#act(name))) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  /** @param {string} key @param {Pane} pane @param {LoadedListing} listing @returns {boolean} whether the key was for this */
-  #act(key, pane, listing) {
-    const { line } = /** @type {At} */ (this.at);
+  /** @param {string} action @returns {boolean} whether there is a line for it */
+  #act(action) {
+    const pane = this.places.panes().find((each) => this.#listingAt(each));
+    const listing = pane && this.#listingAt(pane);
+    if (!pane || !listing || !this.at) return false;
+    const { line } = this.at;
     const values = this.valuesOf(listing);
-    if (key === "d") {
-      const named = this.walk?.value ?? (this.name ? values.at(line, this.name) : null);
-      const [first] = values.operands(line, 1);
-      const value = named && values.definitionLine(named) !== line ? named : first;
+    if (action === "definition") {
+      const named = this.walk?.value ?? this.#pointedAt(values, line);
+      const value = named && values.definitionLine(named) !== line ? named : values.operands(line, 1)[0];
       if (value) this.#go(pane, values.definitionLine(value));
-    } else if (key === "e") {
+    } else if (action === "called") {
       const called = values.called(line);
       if (called >= 0) this.#go(pane, called);
-    } else if (key === "u" || key === "U") {
-      const value = this.#valueAt(listing);
-      const uses = value ? values.uses(value) : [];
-      if (!value || !uses.length) return true;
-      const back = key === "U";
-      const next = back ? uses.findLastIndex((use) => use < line) : uses.findIndex((use) => use > line);
-      const at = next >= 0 ? next : back ? uses.length - 1 : 0;
-      this.walk = { value, key: listing.key, line: uses[at], step: `use ${at + 1} of ${uses.length}` };
-      this.name = "";
-      this.#go(pane, uses[at]);
-    } else return false;
+    } else this.#walkOn(pane, listing, action === "use-before");
     return true;
+  }
+
+  /** @param {Pane} pane @param {LoadedListing} listing @param {boolean} back */
+  #walkOn(pane, listing, back) {
+    const { line } = /** @type {At} */ (this.at);
+    const value = this.#valueAt(listing);
+    const uses = value ? this.valuesOf(listing).uses(value) : [];
+    if (!value || !uses.length) return;
+    const next = back ? uses.findLastIndex((use) => use < line) : uses.findIndex((use) => use > line);
+    const at = next >= 0 ? next : back ? uses.length - 1 : 0;
+    this.walk = { value, key: listing.key, line: uses[at], step: `use ${at + 1} of ${uses.length}` };
+    this.#go(pane, uses[at]);
   }
 
   /** @param {Pane} pane @param {number} line @param {boolean} [remember] where it starts */
@@ -245,6 +254,7 @@ export class Jumps {
     const { at } = this;
     const start = this.places.panes().find((each) => each.listing.listing?.key === at?.key);
     if (remember && at && start) this.trail.push({ side: start.side, ...at });
+    this.pointer.jumped = true;
     pane.listing.bring(line);
     pane.listing.moveTo(line);
     pane.listing.scroller.focus({ preventScroll: true });
@@ -277,4 +287,10 @@ export class Jumps {
 /** @param {Event} event @returns {string} the name under the pointer, "" for none */
 function nameUnder(event) {
   return /** @type {Element} */ (event.target).closest(NAME_KINDS)?.textContent ?? "";
+}
+
+/** @param {Event} event @returns {number} the line of the row under the pointer, -1 for none */
+function lineUnder(event) {
+  const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".row"));
+  return row ? Number(row.dataset.line) : -1;
 }

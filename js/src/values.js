@@ -1,16 +1,14 @@
 /**
  * Where the values of a listing are defined and used. The index says it entry by entry (`op_line` and the columns beside
  * it); names are read from the lines, by the tokenizer. A name is written without its "%" here, and without "#1", so
- * that it reads the same at its definition and at its uses. Pure; columns are unpacked when they are first asked for.
+ * that it reads the same at its definition and at its uses. Pure.
  */
-
 import { definedNames } from "./definitions.js";
+import { Entries } from "./entries.js";
 
-const ENTRY_OF_BLOCK = -1;
 // Operands that spread over lines; in longer ops they stand on the first or the last.
 const MOST_LINES_OF_OP = 400;
 const KEPT_LINES = 2000;
-
 // What a jaxpr gives back: "    in (c,) }".
 const OUTPUT = /^\s*in \(/;
 
@@ -25,65 +23,16 @@ export function bareName(text) {
   return text.replace(/^%|#\d+$/g, "");
 }
 
-export class Values {
+export class Values extends Entries {
   /** @param {{index: ListingIndex, lines: string[]}} listing @param {(text: string) => Token[]} tokenize */
   constructor({ index, lines }, tokenize) {
-    this.index = index;
+    super(index);
     this.lines = lines;
     this.tokenize = tokenize;
-    const count = index.op_line.length;
-    /** The line of each entry. */
-    this.lineOf = new Int32Array(count);
-    /** Where the operands of each entry begin. */
-    this.operandsFrom = new Int32Array(count + 1);
-    /** The entry that defines each operand, -1 for none. */
-    this.sources = new Int32Array(index.operand_source.length);
-    const { lineOf, operandsFrom, sources } = this;
-    const { op_line: steps, op_operands: counts, operand_source: backs } = index;
-    let line = 0;
-    let operand = 0;
-    for (let entry = 0; entry < count; entry += 1) {
-      line += steps[entry];
-      lineOf[entry] = line;
-      operandsFrom[entry] = operand;
-      for (const end = operand + counts[entry]; operand < end; operand += 1) sources[operand] = backs[operand] ? entry - backs[operand] : -1;
-    }
-    this.operandsFrom[count] = operand;
-    /** Where the users of each entry begin. */
-    this.usersFrom = new Int32Array(count + 1);
-    this.users = new Int32Array(0);
-    this.#linkUsers(count);
-    /** Lines of what a line calls. @type {Map<number, number[]>} */
-    this.calls = new Map();
-    /** Lines of the calls of what begins at a line. @type {Map<number, number[]>} */
-    this.callers = new Map();
-    for (let at = 0; at + 1 < index.calls.length; at += 2) {
-      const from = index.calls[at];
-      const to = from - index.calls[at + 1];
-      this.calls.set(from, [...(this.calls.get(from) ?? []), to]);
-      this.callers.set(to, [...(this.callers.get(to) ?? []), from]);
-    }
     /** @type {Map<number, {tokens: Token[], names: Name[]}>} */
     this.read = new Map();
     /** @type {Map<number, Map<string, number>>} */
     this.defined = new Map();
-    /** @type {Map<number, number> | undefined} first line to last line of ops of several lines */
-    this.ends = undefined;
-  }
-
-  /** @param {number} count */
-  #linkUsers(count) {
-    const { sources } = this;
-    for (let at = 0; at < sources.length; at += 1) if (sources[at] >= 0) this.usersFrom[sources[at] + 1] += 1;
-    for (let entry = 0; entry < count; entry += 1) this.usersFrom[entry + 1] += this.usersFrom[entry];
-    this.users = new Int32Array(this.usersFrom[count]);
-    const next = this.usersFrom.slice();
-    for (let entry = 0; entry < count; entry += 1) {
-      for (let at = this.operandsFrom[entry]; at < this.operandsFrom[entry + 1]; at += 1) {
-        const source = sources[at];
-        if (source >= 0) this.users[next[source]++] = entry;
-      }
-    }
   }
 
   /** The tokens of a line, and the names among them. @param {number} line */
@@ -110,50 +59,10 @@ export class Values {
     return this.readLine(line).names.some((each) => each.name === name && !each.isDefinition);
   }
 
-  /** The first entry that begins on a line or after it. @param {number} line */
-  entriesFrom(line) {
-    let low = 0;
-    let high = this.lineOf.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.lineOf[middle] < line) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  /** The entries that begin on a line. @param {number} line @returns {number[]} */
-  entriesOn(line) {
-    const entries = [];
-    for (let entry = this.entriesFrom(line); this.lineOf[entry] === line; entry += 1) entries.push(entry);
-    return entries;
-  }
-
-  /** The first line of the innermost op of several lines around a line, -1 for none. @param {number} line */
-  #lineAround(line) {
-    let found = -1;
-    let length = Infinity;
-    for (const [first, last] of this.index.spans) {
-      if (first < line && line <= last && last - first < length) [found, length] = [first, last - first];
-    }
-    return found;
-  }
-
   /** @param {number} line */
   #entriesAround(line) {
-    const around = this.#lineAround(line);
+    const around = this.lineAround(line);
     return around < 0 ? [] : this.entriesOn(around);
-  }
-
-  /** @param {number} entry */
-  isBlock(entry) {
-    return this.index.op_operands[entry] === ENTRY_OF_BLOCK;
-  }
-
-  /** The last line of what begins on a line. @param {number} line */
-  endOf(line) {
-    this.ends ??= new Map(this.index.spans.map(([first, last]) => [first, last]));
-    return this.ends.get(line) ?? line;
   }
 
   /** The names that an entry defines, bare, and their lines. @param {number} entry @returns {Map<string, number>} */
@@ -164,7 +73,7 @@ export class Values {
       const isBlock = this.isBlock(entry);
       const alike = this.entriesOn(line).filter((each) => this.isBlock(each) === isBlock);
       const place = { dialect: this.index.dialect, line, isBlock, number: alike.indexOf(entry), count: alike.length, around: -1 };
-      if (isBlock) place.around = this.#lineAround(line);
+      if (isBlock) place.around = this.lineAround(line);
       const names = definedNames(place, (at) => this.readLine(at).tokens);
       found = new Map([...names].map(([name, at]) => [bareName(name), at]));
       if (this.defined.size >= KEPT_LINES) this.defined.clear();
@@ -238,12 +147,6 @@ export class Values {
       if (entry !== undefined) return entry;
     }
     return -1;
-  }
-
-  /** The entries whose values an entry uses, each once. @param {number} entry @returns {number[]} */
-  sourcesOf(entry) {
-    const sources = this.sources.subarray(this.operandsFrom[entry], this.operandsFrom[entry + 1]);
-    return [...new Set(sources)].filter((source) => source >= 0);
   }
 
   /** The values that the op on a line uses, in the order of their names. @param {number} line @param {number} most @returns {Value[]} */

@@ -27,7 +27,10 @@ def helper(x, y):
 
 @pytest.fixture(scope="module")
 def inspections():
-    made = {"softmax": jaxscope.inspect(softmax, "f32[8,128]", "f32[128,4]")}
+    made = {
+        "softmax": jaxscope.inspect(softmax, "f32[8,128]", "f32[128,4]"),
+        "far_apart": jaxscope.inspect(far_apart, "f32[4]"),
+    }
     for name in ("while_and_cond", "many_results"):
         function, args = PROGRAMS[name]
         made[name] = jaxscope.inspect(function, *args)
@@ -142,7 +145,7 @@ def test_what_is_called_is_entered_by_key_and_by_click(open_tab):
     called = re.search(r"calls=(%[\w.-]+)", listing.lines[op.line])[1]
     head = next(block.line for block in listing.blocks if block.name == called)
     row(page, op.line).locator(".number").click()
-    page.keyboard.press("e")
+    page.keyboard.press("i")
     assert cursor(page) == [head]
     page.keyboard.press("b")
     name(page, op.line, called, "symbol").click(modifiers=["ControlOrMeta"])
@@ -150,7 +153,7 @@ def test_what_is_called_is_entered_by_key_and_by_click(open_tab):
     page, listing = open_tab("softmax", "stablehlo")
     op = next(op for op in listing.ops if op.name == "call")
     row(page, op.line).locator(".number").click()
-    page.keyboard.press("e")
+    page.keyboard.press("i")
     assert "@helper" in row(page, cursor(page)[0]).inner_text()
 
 
@@ -207,3 +210,26 @@ def test_screenshots(open_tab, scheme, width):
     SCREENSHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"values-{scheme}-{width}.png")
     assert page.locator(".facts").evaluate("facts => facts.scrollWidth <= facts.clientWidth + 1")
+
+
+def far_apart(x):
+    y = jnp.sin(x)
+    z = y * 2
+    for _ in range(60):
+        z = z * 3 + 1
+    return z * y
+
+
+def test_a_pointer_that_rests_does_not_end_a_walk(open_tab):
+    """The rows move under the pointer when a use far away is brought into view."""
+    page, listing = open_tab("far_apart", "jaxpr")
+    op, _, uses = defined_and_used(listing)
+    assert len(uses) == 2 and uses[1] > op.line + 60
+    box = row(page, op.line).locator(".number").bounding_box()
+    pointer = box["x"] + 2, box["y"] + 9
+    page.mouse.click(*pointer)
+    for count, line in ((1, uses[0]), (2, uses[1]), (1, uses[0]), (2, uses[1])):
+        page.keyboard.press("u")
+        page.mouse.move(*pointer)
+        page.wait_for_timeout(100)
+        assert cursor(page) == [line] and f"use {count} of 2" in facts(page)
