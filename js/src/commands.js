@@ -25,6 +25,7 @@ export function commandsOf(app) {
     },
     follow: () => app.prefer({ follow: !app.preferences.follow }),
     locations: () => app.prefer({ locations: next(LOCATIONS, app.preferences.locations) }),
+    ...Object.fromEntries(["definition", "use", "use-before", "called", "back"].map((name) => [name, () => app.jumps.run(name)])),
     exact: () => app.prefer({ exact: !app.preferences.exact }),
     ...Object.fromEntries(Object.entries(KIND_OF_TOGGLE).map(([name, kind]) => [name, () => toggleKind(kind)])),
   };

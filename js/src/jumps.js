@@ -7,10 +7,12 @@ import { tokensOf } from "./highlight.js";
 import { countsOf } from "./counts.js";
 import { renderFacts } from "./facts.js";
 import { originOf } from "./links.js";
-import { HINT, JUMP_ACTIONS } from "./jumpkeys.js";
+import { ACTIONS } from "./keys.js";
 import { Values, bareName } from "./values.js";
 
 const NAME_KINDS = ".k-name, .k-definition, .k-symbol";
+const KEYS = ACTIONS.filter(({ group }) => group === "Values").map(({ keys: [key], label }) => `${key}: ${label}`);
+const HINT = `${KEYS.join(" · ")} · Ctrl+click on a name: go there`;
 
 /** @typedef {import("./listing.js").LoadedListing} LoadedListing */
 /** @typedef {import("./pane.js").Side} Side */
@@ -208,22 +210,22 @@ export class Jumps {
     else if (pane) this.#go(pane, Number(line));
   }
 
-  /** @param {KeyboardEvent} event */
+  /** Alt and a letter are the browser's, but for the way back, which would leave the page. @param {KeyboardEvent} event */
   #onKey(event) {
-    const target = /** @type {Element} */ (event.composedPath()[0]);
-    if (event.ctrlKey || event.metaKey || target.closest("select, input, textarea, dialog, [role=menu]")) return;
-    const key = event.altKey ? `Alt+${event.key}` : event.key;
-    const name = JUMP_ACTIONS.find(({ keys }) => keys.includes(key))?.name;
-    if (!name || !(name === "back" ? this.#back() : this.#act(name))) return;
+    if (!event.altKey || event.ctrlKey || event.metaKey || event.key !== "ArrowLeft" || !this.#back()) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  /** @param {string} action @returns {boolean} whether there is a line for it */
-  #act(action) {
+  /** @param {string} action one of the group of values in the table of keys */
+  run(action) {
+    if (action === "back") {
+      this.#back();
+      return;
+    }
     const pane = this.places.panes().find((each) => this.#listingAt(each));
     const listing = pane && this.#listingAt(pane);
-    if (!pane || !listing || !this.at) return false;
+    if (!pane || !listing || !this.at) return;
     const { line } = this.at;
     const values = this.valuesOf(listing);
     if (action === "definition") {
@@ -234,7 +236,6 @@ export class Jumps {
       const called = values.called(line);
       if (called >= 0) this.#go(pane, called);
     } else this.#walkOn(pane, listing, action === "use-before");
-    return true;
   }
 
   /** @param {Pane} pane @param {LoadedListing} listing @param {boolean} back */

@@ -28,6 +28,7 @@ function recorder() {
     },
     ...{ help: { open: note("help") }, live: { say: note("say") }, stepTab: note("step"), unpin: note("unpin") },
     layout: { leaveFull: note("leave"), toggleFull: note("full") },
+    jumps: { run: note("jump") },
   };
   return { app, calls };
 }
