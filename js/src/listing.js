@@ -72,6 +72,8 @@ export class ListingPane {
     this.longest = 0;
     this.gutterWidth = 0;
     this.frame = 0;
+    /** Pixels of a character, 0 while not known. */
+    this.measuredWidth = 0;
 
     this.layer = h("div", { class: "layer", role: "presentation" });
     this.sizer = h("div", { class: "sizer", role: "presentation" }, this.layer);
@@ -90,7 +92,10 @@ export class ListingPane {
     listen("click", (event) => this.#onClick(event));
     listen("keydown", (event) => this.#onKey(event));
     listen("focus", () => this.cursor >= 0 && this.draw());
-    const observer = new ResizeObserver(() => this.#schedule());
+    const observer = new ResizeObserver(() => {
+      this.measuredWidth = 0;
+      this.#schedule();
+    });
     observer.observe(this.scroller);
     signal.addEventListener(
       "abort",
@@ -189,8 +194,10 @@ export class ListingPane {
     return { first: Math.floor(top / ROW_HEIGHT), end: Math.ceil((top + this.scroller.clientHeight) / ROW_HEIGHT) };
   }
 
+  /** Kept until the element is resized: asking for it lays the page out, which each draw would do several times. */
   get characterWidth() {
-    return this.probe.getBoundingClientRect().width / 100 || 7.2;
+    if (!this.measuredWidth) this.measuredWidth = this.probe.getBoundingClientRect().width / 100;
+    return this.measuredWidth || 7.2;
   }
 
   draw() {

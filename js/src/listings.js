@@ -40,8 +40,8 @@ export class Listings {
     this.signal.addEventListener("abort", end, { once: true });
     this.source
       .listing(tab.key)
-      .then(({ index, text }) => {
-        entry.listing = { key: tab.key, index, lines: text.split("\n"), table: linkTable(index) };
+      .then(({ index, lines }) => {
+        entry.listing = { key: tab.key, index, lines, table: linkTable(index) };
       })
       .catch((error) => {
         entry.listing = null;

@@ -26,10 +26,12 @@ export class Ruler {
   draw(marks, share) {
     /** @type {Map<string, HTMLElement>} */
     const slots = new Map();
-    const put = (/** @type {Iterable<number>} */ lines, /** @type {string} */ name, pin = 0) => {
-      for (const line of lines) {
-        const slot = Math.floor(share(line) * SLOTS);
+      const ordered = inOrder(lines);
+      // From the first line of a slot straight to the first beyond it: a pin may be linked to 100,000 lines.
+      for (let at = 0; at < ordered.length; ) {
+        const slot = Math.floor(share(ordered[at]) * SLOTS);
         const key = `${name}${pin} ${slot}`;
+        at = firstBeyond(ordered, at + 1, (line) => Math.floor(share(line) * SLOTS) > slot);
         if (slots.has(key)) continue;
         const mark = h("i", { class: name, "data-pin": pin > 0 && pinColor(pin) });
         mark.style.top = `${(slot / SLOTS) * 100}%`;
@@ -49,4 +51,26 @@ export class Ruler {
     for (const [line, pin] of marks.pins) put([line], "pinned", pin);
     this.element.replaceChildren(...slots.values());
   }
+}
+
+/** @param {Iterable<number>} lines @returns {number[]} themselves where they are in order already */
+function inOrder(lines) {
+  const given = Array.isArray(lines) ? lines : [...lines];
+  for (let at = 1; at < given.length; at += 1) if (given[at] < given[at - 1]) return [...given].sort((a, b) => a - b);
+  return given;
+}
+
+/**
+ * @param {number[]} lines in order @param {number} from @param {(line: number) => boolean} isBeyond false, then true
+ * @returns {number} the first place from `from` on whose line is beyond
+ */
+function firstBeyond(lines, from, isBeyond) {
+  let low = from;
+  let high = lines.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBeyond(lines[middle])) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
