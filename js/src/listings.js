@@ -55,6 +55,12 @@ export class Listings {
     return entry;
   }
 
+  /** Why a listing has not come although it was waited for. @param {string} key */
+  absence(key) {
+    const leftOut = this.source.absence?.(key);
+    return `The kernel has not answered yet: it may be busy with a cell, or not running.${leftOut ? ` ${leftOut}` : ""}`;
+  }
+
   /** @param {string} key @returns {LoadedListing | null} */
   get(key) {
     return this.entries.get(key)?.listing ?? null;
