@@ -69,7 +69,14 @@ export async function inflateLines(data) {
   const lines = [];
   let rest = "";
   await inflateInto(data, (piece) => {
-    const found = (rest + piece).split("\n");
+    const end = piece.indexOf("\n");
+    if (end < 0) {
+      rest += piece;
+      return;
+    }
+    // The rest is joined to its own line only: joined to the whole piece it would copy all of the text once more.
+    lines.push(rest + piece.slice(0, end));
+    const found = piece.slice(end + 1).split("\n");
     rest = /** @type {string} */ (found.pop());
     for (const line of found) lines.push(line);
   });
