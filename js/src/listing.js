@@ -9,7 +9,7 @@ import { composeLine } from "./line.js";
 import { NONE } from "./links.js";
 import { continuedLines, decorateRow, gutterCharacters, locationOf, renderRow } from "./row.js";
 import { MAX_SCROLL_HEIGHT, Rows, contentTop, mergeClosedFolds, scrollTopFor } from "./rows.js";
-import { Ruler } from "./ruler.js";
+import { Ruler, firstBeyond } from "./ruler.js";
 
 export const ROW_HEIGHT = 19;
 const MARGIN_ROWS = 4;
@@ -306,7 +306,7 @@ export class ListingPane {
   #decorate(element, line) {
     const closed = this.rows.closedFold(line);
     // A closed fold shows the strongest mark of what it hides, as far as is worth looking on every draw.
-    const last = closed ? Math.min(closed.lastLine, line + 5000) : line;
+    const last = closed && holdsMark(this.marks, line, closed.lastLine) ? Math.min(closed.lastLine, line + 5000) : line;
     let hovered = NONE;
     let pinned = NONE;
     let pin = 0;
@@ -440,4 +440,18 @@ export class ListingPane {
     this.#scrollToRow(Math.floor((share * height) / ROW_HEIGHT), this.scroller.clientHeight / 3);
     this.draw();
   }
+}
+
+/**
+ * Whether anything is marked behind a closed fold; most hide nothing, and then their lines need not be gone through.
+ * @param {Marks} marks @param {number} line @param {number} lastLine
+ */
+function holdsMark(marks, line, lastLine) {
+  const isHidden = (/** @type {number} */ marked) => line < marked && marked <= lastLine;
+  const holds = (/** @type {number[]} */ lines) => isHidden(lines[firstBeyond(lines, 0, (each) => each > line)]);
+  return (
+    marks.ruler.some(({ exact, related }) => holds(exact) || holds(related)) ||
+    [...marks.pins.keys()].some(isHidden) ||
+    [...marks.errors].some(isHidden)
+  );
 }

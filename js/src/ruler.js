@@ -26,6 +26,7 @@ export class Ruler {
   draw(marks, share) {
     /** @type {Map<string, HTMLElement>} */
     const slots = new Map();
+    const put = (/** @type {Iterable<number>} */ lines, /** @type {string} */ name, pin = 0) => {
       const ordered = inOrder(lines);
       // From the first line of a slot straight to the first beyond it: a pin may be linked to 100,000 lines.
       for (let at = 0; at < ordered.length; ) {
@@ -64,7 +65,7 @@ function inOrder(lines) {
  * @param {number[]} lines in order @param {number} from @param {(line: number) => boolean} isBeyond false, then true
  * @returns {number} the first place from `from` on whose line is beyond
  */
-function firstBeyond(lines, from, isBeyond) {
+export function firstBeyond(lines, from, isBeyond) {
   let low = from;
   let high = lines.length;
   while (low < high) {
