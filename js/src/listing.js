@@ -72,6 +72,7 @@ export class ListingPane {
     this.longest = 0;
     this.gutterWidth = 0;
     this.frame = 0;
+    this.viewHeight = 0;
     /** Pixels of a character, 0 while not known. */
     this.measuredWidth = 0;
 
@@ -204,6 +205,7 @@ export class ListingPane {
     if (!this.listing) return;
     const viewHeight = this.scroller.clientHeight;
     if (!viewHeight) return;
+    this.viewHeight = viewHeight;
     const height = this.contentHeight;
     this.sizer.style.height = `${Math.min(height, MAX_SCROLL_HEIGHT)}px`;
     setAttribute(this.scroller, "aria-rowcount", this.rows.count);
@@ -325,7 +327,8 @@ export class ListingPane {
 
   #drawRuler() {
     if (!this.listing) return;
-    const height = Math.max(this.contentHeight, this.scroller.clientHeight, 1);
+    // As high as when it was last drawn: asking now would lay the page out in the middle of marking it.
+    const height = Math.max(this.contentHeight, this.viewHeight, 1);
     const share = (/** @type {number} */ line) => (this.rows.rowOf(line) * ROW_HEIGHT) / height;
     this.ruler.draw(this.marks, share);
   }

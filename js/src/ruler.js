@@ -12,6 +12,8 @@ export class Ruler {
    */
   constructor(element, { onJump, signal }) {
     this.element = element;
+    /** What is drawn. */
+    this.content = "";
     element.addEventListener(
       "click",
       (event) => {
@@ -24,7 +26,7 @@ export class Ruler {
 
   /** @param {import("./listing.js").Marks} marks @param {(line: number) => number} share of the way down */
   draw(marks, share) {
-    /** @type {Map<string, HTMLElement>} */
+    /** @type {Map<string, {name: string, pin: number, slot: number}>} */
     const slots = new Map();
     const put = (/** @type {Iterable<number>} */ lines, /** @type {string} */ name, pin = 0) => {
       const ordered = inOrder(lines);
@@ -34,9 +36,7 @@ export class Ruler {
         const key = `${name}${pin} ${slot}`;
         at = firstBeyond(ordered, at + 1, (line) => Math.floor(share(line) * SLOTS) > slot);
         if (slots.has(key)) continue;
-        const mark = h("i", { class: name, "data-pin": pin > 0 && pinColor(pin) });
-        mark.style.top = `${(slot / SLOTS) * 100}%`;
-        slots.set(key, mark);
+        slots.set(key, { name, pin, slot });
       }
     };
     const names = [
@@ -50,7 +50,16 @@ export class Ruler {
     });
     put(marks.errors, "error");
     for (const [line, pin] of marks.pins) put([line], "pinned", pin);
-    this.element.replaceChildren(...slots.values());
+    // Most moves of the pointer change nothing here, and new elements would be laid out anew.
+    const content = [...slots.keys()].join();
+    if (content === this.content) return;
+    this.content = content;
+    const elements = [...slots.values()].map(({ name, pin, slot }) => {
+      const mark = h("i", { class: name, "data-pin": pin > 0 && pinColor(pin) });
+      mark.style.top = `${(slot / SLOTS) * 100}%`;
+      return mark;
+    });
+    this.element.replaceChildren(...elements);
   }
 }
 

@@ -245,13 +245,13 @@ def bench_page(chromium: Callable, folder: Path) -> int:
                 "ms",
                 f"of its own {found['own']:.0f} ms, longest frame {found['frame']:.0f} ms",
             )
-        found = page.evaluate(_HOVER, HOVERS)
+        found = traced(browser, page, _HOVER, HOVERS)
         missed += show(
             f"hover to highlight, 95th of {found['count']}",
             found["p95"],
             LIMIT_HOVER_MS,
             "ms",
-            f"worst {found['worst']:.1f} ms",
+            f"of the frame's own {found['own_95']:.1f} ms, worst {found['worst']:.1f} ms",
         )
         held_bytes = memory_bytes(browser) - blank_bytes
         missed += show("memory after all that, times the text", held_bytes / len(text), LIMIT_MEMORY_TIMES, "times")
@@ -399,13 +399,13 @@ def print_peer(chromium: Callable, path: Path, name: str, characters: int, made_
     )
 
 
-def traced(browser: Any, page: Any, action: str) -> dict[str, float]:
-    """What an action measured, with the processor time of the page's longest task (`own`) and of all (`busy`).
+def traced(browser: Any, page: Any, action: str, count: int = 0) -> dict[str, float]:
+    """What an action measured, and the processor time of the page's longest task (`own`) and of all (`busy`).
 
     On a machine that others use too, a task waits for its turn; its own time says what it would take alone.
     """
     browser.start_tracing(page=page, categories=["toplevel", "disabled-by-default-devtools.timeline", "__metadata"])
-    found = page.evaluate(action)
+    found = page.evaluate(action, count)
     events = json.loads(browser.stop_tracing())["traceEvents"]
     threads = {
         (event["pid"], event["tid"])
@@ -417,7 +417,10 @@ def traced(browser: Any, page: Any, action: str) -> dict[str, float]:
         for event in events
         if event["name"].endswith("RunTask") and (event["pid"], event["tid"]) in threads
     ]
-    return {**found, "own": max(own_ms, default=0), "busy": sum(own_ms)}
+    own_ms.sort(reverse=True)
+    # With `count` actions, each in a task of its own with the frame that it leads to: the one that 95 of 100 stay below.
+    own_95_ms = own_ms[count // 20] if count else 0
+    return {**found, "own": own_ms[0] if own_ms else 0, "own_95": own_95_ms, "busy": sum(own_ms)}
 
 
 def memory_bytes(browser: Any) -> int:
