@@ -418,7 +418,7 @@ def traced(browser: Any, page: Any, action: str, count: int = 0) -> dict[str, fl
         if event["name"].endswith("RunTask") and (event["pid"], event["tid"]) in threads
     ]
     own_ms.sort(reverse=True)
-    # With `count` actions, each in a task of its own with the frame that it leads to: the one that 95 of 100 stay below.
+    # With `count` actions, each in a task of its own with the frame it leads to: the one that 95 of 100 stay below.
     own_95_ms = own_ms[count // 20] if count else 0
     return {**found, "own": own_ms[0] if own_ms else 0, "own_95": own_95_ms, "busy": sum(own_ms)}
 
