@@ -53,8 +53,8 @@ test-notebooks: install bundle ## run every notebook and compare the cells that 
 test-wheel: install bundle ## build the wheel and look inside
 	$(BIN)/python -m pytest -m packaging
 
-bench: install bundle ## speed as ratios to JAX's own work
-	$(BIN)/python -m tests.bench
+bench: install bundle ## speed as ratios to JAX's own work, and reading 48 layers in Chromium
+	$(BIN)/python -m tests.bench --browser 12
 
 goldens: install bundle ## rewrite the golden files; look at the difference before you commit it
 	$(BIN)/python -m pytest -q -m "not ui and not packaging" --update-goldens

@@ -23,7 +23,7 @@ from jaxscope._specs import read_types
 from jaxscope._stages import Stage
 from jaxscope._view.source import ViewSource
 from jaxscope._view.tables import mismatch_table
-from jaxscope.errors import UnavailableError
+from jaxscope.errors import InputError, UnavailableError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,6 +142,23 @@ class Inspection:
     def ops(self) -> "pd.DataFrame":
         """One row per op of every stage: name, result type, lines, Python place, name path."""
         return operations_frame([self._facts.listing(key) for key in self._facts.available_listings()])
+
+    @property
+    def saved_bytes(self) -> int:
+        """The most bytes that the listings of this inspection may take, deflated, in a saved notebook; can be set.
+
+        What does not fit is left out, and its pane in the saved notebook says so; 0 saves no listing.
+        """
+        return self._display.saved_bytes
+
+    @saved_bytes.setter
+    def saved_bytes(self, value: int) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise InputError(
+                f"Setting how many bytes of listings a notebook saves: {value!r} is not a whole number from 0 on. "
+                "Give a number such as 2_000_000, or 0 for none."
+            )
+        self._display.saved_bytes = value
 
     def check(self, *args: Any, **kwargs: Any) -> Check:
         """Compares a call with the compiled signature, without making the call.

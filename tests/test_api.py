@@ -253,3 +253,14 @@ def test_keys_of_the_sde_program():
     rows = inspection.signature.set_index("path")
     assert rows.loc["adaptive", "value"] == "True" and rows.loc["key", "type"] == "key<fry>[]"
     assert any("steps=256" in note for note in inspection.notes)
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, True, "1"])
+def test_a_limit_of_saved_bytes_that_is_none_is_refused(value):
+    inspection = jaxscope.inspect(scale, "f32[8]")
+    before = inspection.saved_bytes
+    with pytest.raises(jaxscope.errors.InputError, match="whole number"):
+        inspection.saved_bytes = value
+    assert inspection.saved_bytes == before > 0
+    inspection.saved_bytes = 0
+    assert inspection.saved_bytes == 0

@@ -159,6 +159,79 @@ def test_requests_are_answered_over_the_comm(make_widget, monkeypatch):
     assert [content["type"] for content, _ in sent] == ["part"]
 
 
+def pull(shown, key, monkeypatch):
+    """Asks a widget for a listing as the browser does; the messages and buffers that came back."""
+    sent = []
+    monkeypatch.setattr(shown, "send", lambda content, buffers=None: sent.append((content, buffers)))
+    shown._handle_custom_msg({"type": "listing", "key": key}, [])
+    for name in ("index", "text"):
+        for part in range(name == "index", 10_000):
+            if name == "text" or part < sent[-1][0]["parts"]:
+                shown._handle_custom_msg({"type": "next", "key": key, "name": name, "part": part}, [])
+            if sent[-1][0]["name"] == name and part + 1 >= sent[-1][0]["parts"]:
+                break
+    return sent
+
+
+def stored(shown, key):
+    """The index and text of a listing that a saved notebook would hold."""
+    whole = {name: b"".join(getattr(shown, trait) for trait in traits) for name, traits in shown.stored[key].items()}
+    return json.loads(zlib.decompress(whole["index"])), zlib.decompress(whole["text"]).decode()
+
+
+def noise(characters):
+    """Text that hardly deflates."""
+    return "\n".join(f"{number * 2654435761 % 2**32:08x}" for number in range(characters // 9))
+
+
+def test_what_is_too_large_to_embed_is_saved_as_it_is_asked_for(make_widget, monkeypatch):
+    source = sample.attention()
+    source.listings["hlo"] = (source.listings["hlo"][0], noise(3_000_000))
+    shown = make_widget(source)
+    shown.refresh()
+    assert "hlo" not in shown.listings and shown.stored == {} and shown.left_out == {}
+    sent = pull(shown, "hlo", monkeypatch)
+    assert len(sent) > 4 and all(buffers == [] for _, buffers in sent)
+    assert stored(shown, "hlo") == source.listings["hlo"]
+    traits = {trait for traits in shown.stored["hlo"].values() for trait in traits}
+    assert traits <= set(shown.keys) and traits <= set(shown.get_state())
+
+
+def test_a_change_empties_what_was_saved_and_a_shorter_listing_takes_its_place(make_widget, monkeypatch):
+    source = sample.attention()
+    monkeypatch.setattr(widget, "EMBED_LISTING_BYTES", 0)
+    shown = make_widget(source)
+    for text in (noise(2_000_000), noise(900_000)):
+        source.listings["hlo"] = (source.listings["hlo"][0], text)
+        shown.refresh()
+        assert shown.stored == {}
+        pull(shown, "hlo", monkeypatch)
+        assert stored(shown, "hlo")[1] == text
+
+
+def test_what_is_over_the_limit_is_sent_but_not_saved(make_widget, monkeypatch):
+    source = sample.attention()
+    shown = make_widget(source)
+    shown.saved_bytes = sum(map(len, widget.deflate_listing(source, "python").values()))
+    shown.refresh()
+    assert list(shown.listings) == ["python"]
+    assert f"{shown.saved_bytes:,}" in shown.left_out["hlo"] and "saved_bytes" in shown.left_out["hlo"]
+    sent = pull(shown, "hlo", monkeypatch)
+    assert all(len(buffers) == 1 for _, buffers in sent) and shown.stored == {}
+
+
+def test_a_listing_is_deflated_once_for_saving_and_sending(make_widget, monkeypatch):
+    source = sample.attention()
+    monkeypatch.setattr(widget, "EMBED_LISTING_BYTES", 0)
+    asked = []
+    listing = source.listing
+    monkeypatch.setattr(source, "listing", lambda key: asked.append(key) or listing(key))
+    shown = make_widget(source)
+    shown.refresh()
+    pull(shown, "hlo", monkeypatch)
+    assert asked.count("hlo") == 1
+
+
 def test_no_bundle_is_an_error_that_can_be_caught(monkeypatch, tmp_path):
     monkeypatch.setattr(html, "BUNDLE", tmp_path / "absent.js")
     widget.widget_class.cache_clear()

@@ -9,6 +9,7 @@ from typing import Any
 
 from jaxscope._render.html import render_fallback
 from jaxscope._render.text import render_text
+from jaxscope._render.widget import SAVED_BYTES
 from jaxscope._view.source import ViewSource
 from jaxscope.errors import UnavailableError
 
@@ -35,6 +36,19 @@ class Display:
         self._no_widget = ""
         self._cell: int | None = None
         self._id = ""
+        self._saved_bytes: int | None = None
+
+    @property
+    def saved_bytes(self) -> int:
+        """The most bytes of listings that a saved notebook holds; setting it applies to a widget that is there."""
+        return SAVED_BYTES if self._saved_bytes is None else self._saved_bytes
+
+    @saved_bytes.setter
+    def saved_bytes(self, value: int) -> None:
+        self._saved_bytes = value
+        if self._widget is not None:
+            self._widget.saved_bytes = value
+            self._widget.refresh()
 
     def bundle(self) -> dict[str, Any]:
         """Widget, HTML and text, best first for whoever displays them; without the widget where there is no bundle."""
@@ -100,4 +114,5 @@ class Display:
                 self._no_widget = str(reason)
                 return None
             self._widget = InspectionWidget(self._source)
+            self._widget.saved_bytes = self.saved_bytes
         return self._widget

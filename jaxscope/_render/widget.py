@@ -2,8 +2,8 @@
 
 Problem: a listing can be 50 MB of text, a Jupyter server drops output above 1 MB/s averaged over 3 s, and a saved
 notebook should still show what fits into it. Input: a source (see `jaxscope._render.html.Source`). Output:
-`InspectionWidget`, whose listings are either a deflated trait saved with the notebook or sent in parts that the browser
-asks for one after the other.
+`InspectionWidget`, whose listings are either a deflated trait or sent in parts that the browser asks for one after the
+other; the parts become traits too, and with them part of the saved notebook, up to a limit that the user can set.
 
 anywidget is heavy and the bundle may be missing, so the class is made when it is first asked for:
 ``from jaxscope._render.widget import InspectionWidget`` raises UnavailableError where there is no bundle.
@@ -23,6 +23,8 @@ PART_BYTES = 256_000
 # One message carries all embedded listings, so together they stay well under what the server lets through in 3 s.
 EMBED_LISTING_BYTES = 600_000
 EMBED_TOTAL_BYTES = 1_500_000
+# All listings that a notebook saves with one widget, deflated; in the notebook's base64 they take a third more.
+SAVED_BYTES = 5_500_000
 # The server's own numbers, with room for whatever else the cell prints.
 RATE_WINDOW_S = 3.0
 RATE_BYTES = 2_400_000
@@ -56,11 +58,15 @@ class Transfers:
         """Drops what was prepared, because the source has changed."""
         self._kept.clear()
 
+    def prepare(self, key: str, listing: dict[str, bytes]) -> None:
+        """Takes a listing that has been deflated already."""
+        self._kept[key] = {name: split(data) for name, data in listing.items()}
+        while len(self._kept) > _KEPT_TRANSFERS:
+            self._kept.popitem(last=False)
+
     def _parts(self, key: str) -> dict[str, list[bytes]]:
         if key not in self._kept:
-            self._kept[key] = {name: split(data) for name, data in deflate_listing(self._source, key).items()}
-            while len(self._kept) > _KEPT_TRANSFERS:
-                self._kept.popitem(last=False)
+            self.prepare(key, deflate_listing(self._source, key))
         self._kept.move_to_end(key)
         return self._kept[key]
 
@@ -68,7 +74,6 @@ class Transfers:
         """The answer to a message of the browser and its buffers, or None for a message that is not ours."""
         match message:
             case {"type": "listing", "key": str(key)}:
-                self._kept.pop(key, None)
                 name, part = "index", 0
             case {"type": "next", "key": str(key), "name": ("index" | "text") as name, "part": int(part)}:
                 pass
@@ -96,17 +101,28 @@ def widget_class() -> type:
 
         Args:
             source: The facts to show; read again by `refresh`.
+
+        Attributes:
+            saved_bytes: The most that all listings together may take in a saved notebook, deflated; counts from the
+                next `refresh` on.
         """
 
         _esm = BUNDLE
         view = traitlets.Dict().tag(sync=True)
         listings = traitlets.Dict().tag(sync=True)
+        # For each listing that was sent in parts and is to be saved, the traits that hold the parts, by name.
+        stored = traitlets.Dict().tag(sync=True)
+        # Why a listing is not saved, by key.
+        left_out = traitlets.Dict().tag(sync=True)
         selection = traitlets.Dict().tag(sync=True)
 
         def __init__(self, source: Source, **traits: Any) -> None:
             self._source = source
             self._transfers = Transfers(source)
             self._sent: list[tuple[float, int]] = []
+            self.saved_bytes = SAVED_BYTES
+            self._to_store: set[str] = set()
+            self._part_traits: dict[tuple[str, str, int], str] = {}
             super().__init__(view=copy.deepcopy(dict(source.view)), **traits)
             self.on_msg(self._on_message)
 
@@ -119,12 +135,16 @@ def widget_class() -> type:
             self._transfers.forget()
             # A copy, because a source that changes its view in place would otherwise look unchanged to traitlets.
             view = copy.deepcopy(dict(self._source.view))
-            listings = self._embedded(view) if embed else self.listings
+            listings, left_out = self._embedded(view) if embed else (self.listings, self.left_out)
             if listings != self.listings:
                 self._wait_for_rate(sum(len(data) for listing in listings.values() for data in listing.values()))
             with self.hold_sync():
                 self.view = view
                 self.listings = listings
+                self.left_out = left_out
+                self.stored = {}
+                for name in self._part_traits.values():
+                    setattr(self, name, b"")
 
         def _wait_for_rate(self, size_bytes: int) -> None:
             now_s = time.monotonic()
@@ -134,25 +154,71 @@ def widget_class() -> type:
                 self._sent = []
             self._sent.append((time.monotonic(), size_bytes))
 
-        def _embedded(self, view: View) -> dict[str, dict[str, bytes]]:
+        def _embedded(self, view: View) -> tuple[dict[str, dict[str, bytes]], dict[str, str]]:
+            """The listings to send at once, and the reasons of those that are not saved.
+
+            The others are stored as the browser asks for them.
+            """
             embedded: dict[str, dict[str, bytes]] = {}
-            total_bytes = 0
+            left_out: dict[str, str] = {}
+            self._to_store.clear()
+            embedded_bytes = saved_bytes = 0
             for tab in view["tabs"]:
                 if tab["kind"] != "listing":
                     continue
+                key = tab["key"]
                 try:
-                    listing = deflate_listing(self._source, tab["key"])
+                    listing = deflate_listing(self._source, key)
                 except Exception:  # asked for again by the pane that shows it, which then gets the reason
                     continue
                 size_bytes = sum(map(len, listing.values()))
-                if size_bytes <= EMBED_LISTING_BYTES and total_bytes + size_bytes <= EMBED_TOTAL_BYTES:
-                    embedded[tab["key"]] = listing
-                    total_bytes += size_bytes
-            return embedded
+                if saved_bytes + size_bytes > self.saved_bytes:
+                    left_out[key] = (
+                        f"This listing is not in the saved notebook: it takes {size_bytes:,} bytes, and all listings "
+                        f"together may take {self.saved_bytes:,}. Set the inspection's saved_bytes higher and save "
+                        "again, or keep the page that to_html(path) writes."
+                    )
+                    continue
+                saved_bytes += size_bytes
+                if size_bytes <= EMBED_LISTING_BYTES and embedded_bytes + size_bytes <= EMBED_TOTAL_BYTES:
+                    embedded[key] = listing
+                    embedded_bytes += size_bytes
+                else:
+                    self._to_store.add(key)
+                    self._transfers.prepare(key, listing)
+            return embedded, left_out
+
+        def _store(self, message: dict[str, Any], data: bytes) -> str:
+            """Puts a part into a trait, which the browser gets and a notebook saves; the trait's name."""
+            key, name = message["key"], message["name"]
+            places = [(key, name, part) for part in range(message["parts"])]
+            for place in places:
+                self._part_traits.setdefault(place, f"part_{len(self._part_traits)}")
+            traits = [self._part_traits[place] for place in places]
+            # All at once: every call makes a new class of the widget.
+            if new := [trait for trait in traits if not self.has_trait(trait)]:
+                self.add_traits(**{trait: traitlets.Bytes().tag(sync=True) for trait in new})
+            setattr(self, traits[message["part"]], data)
+            if name == "text" and message["part"] + 1 == message["parts"]:
+                self.stored = {**self.stored, key: self._traits_of(key)}
+            return traits[message["part"]]
+
+        def _traits_of(self, key: str) -> dict[str, list[str]]:
+            """The traits that hold a listing, in order; those of an earlier, longer one are empty by now."""
+            found: dict[str, list[str]] = {name: [] for name in _NAMES}
+            for (owner, name, _), trait in sorted(self._part_traits.items()):
+                if owner == key and getattr(self, trait):
+                    found[name].append(trait)
+            return found
 
         def _on_message(self, _widget: object, content: object, _buffers: object) -> None:
-            if (answer := self._transfers.answer(content)) is not None:
-                self.send(*answer)
+            if (answer := self._transfers.answer(content)) is None:
+                return
+            message, buffers = answer
+            if buffers and message["key"] in self._to_store:
+                message["trait"] = self._store(message, buffers[0])
+                buffers = []
+            self.send(message, buffers)
 
     InspectionWidget.__module__ = __name__
     InspectionWidget.__qualname__ = "InspectionWidget"

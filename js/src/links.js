@@ -175,13 +175,17 @@ export function linkedLines(table, found) {
   }
   /** @type {number[]} */ const exact = [];
   /** @type {number[]} */ const related = [];
-  if (found.exactNodes.size || found.relatedNodes.size) {
-    const stacks = table.index.line_stack;
-    for (let line = 0; line < stacks.length; line += 1) {
-      if (stacks[line] < 0) continue;
-      if (found.exactNodes.has(stacks[line])) exact.push(line);
-      else if (found.relatedNodes.has(stacks[line])) related.push(line);
-    }
+  if (!found.exactNodes.size && !found.relatedNodes.size) return { exact, related };
+  const { line_stack: nodes, stacks } = table.index;
+  // Asked for each time the pointer moves: a table of degrees is read some ten times as fast as two sets.
+  const degrees = new Uint8Array(stacks.length);
+  for (const node of found.relatedNodes) degrees[node] = RELATED;
+  for (const node of found.exactNodes) degrees[node] = EXACT;
+  for (let line = 0; line < nodes.length; line += 1) {
+    if (nodes[line] < 0) continue;
+    const found = degrees[nodes[line]];
+    if (found === EXACT) exact.push(line);
+    else if (found === RELATED) related.push(line);
   }
   return { exact, related };
 }

@@ -9,7 +9,7 @@ import { composeLine } from "./line.js";
 import { NONE } from "./links.js";
 import { continuedLines, decorateRow, gutterCharacters, locationOf, renderRow } from "./row.js";
 import { MAX_SCROLL_HEIGHT, Rows, contentTop, mergeClosedFolds, scrollTopFor } from "./rows.js";
-import { Ruler } from "./ruler.js";
+import { Ruler, firstBeyond } from "./ruler.js";
 
 export const ROW_HEIGHT = 19;
 const MARGIN_ROWS = 4;
@@ -77,6 +77,9 @@ export class ListingPane {
     this.decorate = null;
     /** Where the current value is defined and used. @type {number[]} */
     this.valueLines = [];
+    this.viewHeight = 0;
+    /** Pixels of a character, 0 while not known. */
+    this.measuredWidth = 0;
 
     this.layer = h("div", { class: "layer", role: "presentation" });
     this.sizer = h("div", { class: "sizer", role: "presentation" }, this.layer);
@@ -95,7 +98,10 @@ export class ListingPane {
     listen("click", (event) => this.#onClick(event));
     listen("keydown", (event) => this.#onKey(event));
     listen("focus", () => this.cursor >= 0 && this.draw());
-    const observer = new ResizeObserver(() => this.#schedule());
+    const observer = new ResizeObserver(() => {
+      this.measuredWidth = 0;
+      this.#schedule();
+    });
     observer.observe(this.scroller);
     signal.addEventListener(
       "abort",
@@ -194,14 +200,17 @@ export class ListingPane {
     return { first: Math.floor(top / ROW_HEIGHT), end: Math.ceil((top + this.scroller.clientHeight) / ROW_HEIGHT) };
   }
 
+  /** Kept until the element is resized: asking for it lays the page out, which each draw would do several times. */
   get characterWidth() {
-    return this.probe.getBoundingClientRect().width / 100 || 7.2;
+    if (!this.measuredWidth) this.measuredWidth = this.probe.getBoundingClientRect().width / 100;
+    return this.measuredWidth || 7.2;
   }
 
   draw() {
     if (!this.listing) return;
     const viewHeight = this.scroller.clientHeight;
     if (!viewHeight) return;
+    this.viewHeight = viewHeight;
     const height = this.contentHeight;
     this.sizer.style.height = `${Math.min(height, MAX_SCROLL_HEIGHT)}px`;
     setAttribute(this.scroller, "aria-rowcount", this.rows.count);
@@ -310,7 +319,7 @@ export class ListingPane {
   #decorate(element, line) {
     const closed = this.rows.closedFold(line);
     // A closed fold shows the strongest mark of what it hides, as far as is worth looking on every draw.
-    const last = closed ? Math.min(closed.lastLine, line + 5000) : line;
+    const last = closed && holdsMark(this.marks, line, closed.lastLine) ? Math.min(closed.lastLine, line + 5000) : line;
     let hovered = NONE;
     let pinned = NONE;
     let pin = 0;
@@ -330,7 +339,8 @@ export class ListingPane {
 
   #drawRuler() {
     if (!this.listing) return;
-    const height = Math.max(this.contentHeight, this.scroller.clientHeight, 1);
+    // As high as when it was last drawn: asking now would lay the page out in the middle of marking it.
+    const height = Math.max(this.contentHeight, this.viewHeight, 1);
     const share = (/** @type {number} */ line) => (this.rows.rowOf(line) * ROW_HEIGHT) / height;
     this.ruler.draw({ ...this.marks, values: this.valueLines }, share);
   }
@@ -445,4 +455,18 @@ export class ListingPane {
     this.#scrollToRow(Math.floor((share * height) / ROW_HEIGHT), this.scroller.clientHeight / 3);
     this.draw();
   }
+}
+
+/**
+ * Whether anything is marked behind a closed fold; most hide nothing, and then their lines need not be gone through.
+ * @param {Marks} marks @param {number} line @param {number} lastLine
+ */
+function holdsMark(marks, line, lastLine) {
+  const isHidden = (/** @type {number} */ marked) => line < marked && marked <= lastLine;
+  const holds = (/** @type {number[]} */ lines) => isHidden(lines[firstBeyond(lines, 0, (each) => each > line)]);
+  return (
+    marks.ruler.some(({ exact, related }) => holds(exact) || holds(related)) ||
+    [...marks.pins.keys()].some(isHidden) ||
+    [...marks.errors].some(isHidden)
+  );
 }

@@ -40,8 +40,8 @@ export class Listings {
     this.signal.addEventListener("abort", end, { once: true });
     this.source
       .listing(tab.key)
-      .then(({ index, text }) => {
-        entry.listing = { key: tab.key, index, lines: text.split("\n"), table: linkTable(index) };
+      .then(({ index, lines }) => {
+        entry.listing = { key: tab.key, index, lines, table: linkTable(index) };
       })
       .catch((error) => {
         entry.listing = null;
@@ -53,6 +53,12 @@ export class Listings {
         changed();
       });
     return entry;
+  }
+
+  /** Why a listing has not come although it was waited for. @param {string} key */
+  absence(key) {
+    const leftOut = this.source.absence?.(key);
+    return `The kernel has not answered yet: it may be busy with a cell, or not running.${leftOut ? ` ${leftOut}` : ""}`;
   }
 
   /** @param {string} key @returns {LoadedListing | null} */

@@ -67,7 +67,7 @@ export class Pane {
     const { listing, error, late } = listings.load(tab);
     if (error) this.listing.say(h("b", {}, "✕ This listing could not be read. "), error);
     else if (!listing) {
-      this.listing.say("Loading…", late && " The kernel has not answered yet: it may be busy with a cell, or not running.");
+      this.listing.say("Loading…", late && ` ${listings.absence(tab.key)}`);
     } else {
       this.listing.configure({ mainFile: listings.mainFile });
       if (this.listing.listing !== listing) this.listing.show(listing);

@@ -12,6 +12,8 @@ export class Ruler {
    */
   constructor(element, { onJump, signal }) {
     this.element = element;
+    /** What is drawn. */
+    this.content = "";
     element.addEventListener(
       "click",
       (event) => {
@@ -24,16 +26,17 @@ export class Ruler {
 
   /** @param {import("./listing.js").Marks} marks @param {(line: number) => number} share of the way down */
   draw(marks, share) {
-    /** @type {Map<string, HTMLElement>} */
+    /** @type {Map<string, {name: string, pin: number, slot: number}>} */
     const slots = new Map();
     const put = (/** @type {Iterable<number>} */ lines, /** @type {string} */ name, pin = 0) => {
-      for (const line of lines) {
-        const slot = Math.floor(share(line) * SLOTS);
+      const ordered = inOrder(lines);
+      // From the first line of a slot straight to the first beyond it: a pin may be linked to 100,000 lines.
+      for (let at = 0; at < ordered.length; ) {
+        const slot = Math.floor(share(ordered[at]) * SLOTS);
         const key = `${name}${pin} ${slot}`;
+        at = firstBeyond(ordered, at + 1, (line) => Math.floor(share(line) * SLOTS) > slot);
         if (slots.has(key)) continue;
-        const mark = h("i", { class: name, "data-pin": pin > 0 && pinColor(pin) });
-        mark.style.top = `${(slot / SLOTS) * 100}%`;
-        slots.set(key, mark);
+        slots.set(key, { name, pin, slot });
       }
     };
     const names = [
@@ -48,6 +51,37 @@ export class Ruler {
     put(marks.values ?? [], "value");
     put(marks.errors, "error");
     for (const [line, pin] of marks.pins) put([line], "pinned", pin);
-    this.element.replaceChildren(...slots.values());
+    // Most moves of the pointer change nothing here, and new elements would be laid out anew.
+    const content = [...slots.keys()].join();
+    if (content === this.content) return;
+    this.content = content;
+    const elements = [...slots.values()].map(({ name, pin, slot }) => {
+      const mark = h("i", { class: name, "data-pin": pin > 0 && pinColor(pin) });
+      mark.style.top = `${(slot / SLOTS) * 100}%`;
+      return mark;
+    });
+    this.element.replaceChildren(...elements);
   }
+}
+
+/** @param {Iterable<number>} lines @returns {number[]} themselves where they are in order already */
+function inOrder(lines) {
+  const given = Array.isArray(lines) ? lines : [...lines];
+  for (let at = 1; at < given.length; at += 1) if (given[at] < given[at - 1]) return [...given].sort((a, b) => a - b);
+  return given;
+}
+
+/**
+ * @param {number[]} lines in order @param {number} from @param {(line: number) => boolean} isBeyond false, then true
+ * @returns {number} the first place from `from` on whose line is beyond
+ */
+export function firstBeyond(lines, from, isBeyond) {
+  let low = from;
+  let high = lines.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBeyond(lines[middle])) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

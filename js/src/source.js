@@ -10,6 +10,7 @@
  * @typedef {object} Source
  * @property {View} view
  * @property {(key: string) => Promise<ListingData>} listing rejects with a reason for people
+ * @property {(key: string) => string} [absence] why a saved notebook does not hold a listing, "" where it does
  * @property {(callback: () => void, signal: AbortSignal) => void} onChange the view or the selection has changed elsewhere
  * @property {boolean} [fillsWindow] whether it is a page of its own
  * @property {() => Partial<Selection>} get
@@ -75,7 +76,11 @@ export function widgetSource(model, signal) {
   /** @param {string} key */
   function embedded(key) {
     const listing = model.get("listings")?.[key];
-    return listing?.index && listing?.text ? decodeListing(listing.index, listing.text) : null;
+    if (listing?.index && listing?.text) return decodeListing(listing.index, listing.text);
+    const names = model.get("stored")?.[key];
+    if (!names?.index?.length || !names?.text?.length) return null;
+    const [index, text] = [names.index, names.text].map((traits) => traits.map((/** @type {string} */ trait) => model.get(trait)));
+    return [...index, ...text].every((part) => part?.byteLength) ? decodeListing(join(index), join(text)) : null;
   }
 
   /** @param {any} message @param {ArrayBufferView[]} buffers */
@@ -85,9 +90,13 @@ export function widgetSource(model, signal) {
     if (message.type === "failed") {
       request.reject(new Error(String(message.reason)));
       finish(message.key);
-    } else if (message.type === "part" && buffers.length) {
-      const next = request.assembly.add(message, buffers[0]);
-      const waitMs = pacer.spend(buffers[0].byteLength);
+      return;
+    }
+    // What is saved with the notebook came just before, as a part of the model's state.
+    const data = buffers?.[0] ?? (message.trait && model.get(message.trait));
+    if (message.type === "part" && data) {
+      const next = request.assembly.add(message, data);
+      const waitMs = pacer.spend(data.byteLength);
       if (next) later(() => model.send({ type: "next", key: message.key, ...next }), waitMs);
       else if (request.assembly.done) {
         const { index, text } = request.assembly.parts;
@@ -148,6 +157,7 @@ export function widgetSource(model, signal) {
       if (requests.size === 1) ask(key);
       return request.promise;
     },
+    absence: (key) => String(model.get("left_out")?.[key] ?? ""),
     onChange(callback, until) {
       listen("change:view", callback, until);
       listen("change:selection", callback, until);

@@ -1,15 +1,87 @@
 /** How a listing travels: deflated bytes, whole or in parts, no faster than a Jupyter server lets through. */
 
-/** @typedef {{index: import("./schema").ListingIndex, text: string}} ListingData */
+/** @typedef {{index: import("./schema").ListingIndex, lines: string[]}} ListingData */
 /** @typedef {"index" | "text"} PartName */
+
+// Deflated bytes that are inflated at once: some 300 kB of a compiler's text, a millisecond or two of work.
+const STEP_BYTES = 32_768;
+// After this much work the browser gets its turn, so that loading 50 MB stops neither scrolling nor typing.
+const TURN_MS = 12;
+
+/** Lets the browser draw and answer input. @returns {Promise<void>} */
+async function yieldTurn() {
+  const { scheduler } = /** @type {any} */ (globalThis);
+  if (scheduler?.yield) await scheduler.yield();
+  else await new Promise((resolve) => setTimeout(resolve));
+}
+
+/**
+ * Inflates piece by piece; each piece of the text is given as it comes.
+ * @param {ArrayBuffer | ArrayBufferView} data deflated (zlib)
+ * @param {(piece: string) => void} take
+ */
+async function inflateInto(data, take) {
+  const bytes = ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
+  const stream = new DecompressionStream("deflate");
+  const writer = stream.writable.getWriter();
+  async function feed() {
+    for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+      await writer.write(/** @type {BufferSource} */ (bytes.subarray(at, at + STEP_BYTES)));
+    }
+    await writer.close();
+  }
+  // What is wrong with the data reaches the reader below, too.
+  feed().catch(() => {});
+  // A mark of the byte order would be a character of the exact text.
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const reader = stream.readable.getReader();
+  let turnStart = performance.now();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    take(decoder.decode(value, { stream: true }));
+    if (performance.now() - turnStart > TURN_MS) {
+      await yieldTurn();
+      turnStart = performance.now();
+    }
+  }
+  take(decoder.decode());
+}
 
 /**
  * @param {ArrayBuffer | ArrayBufferView} data deflated (zlib)
  * @returns {Promise<string>}
  */
 export async function inflate(data) {
-  const stream = new Blob([/** @type {BlobPart} */ (data)]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return await new Response(stream).text();
+  /** @type {string[]} */
+  const pieces = [];
+  await inflateInto(data, (piece) => pieces.push(piece));
+  return pieces.join("");
+}
+
+/**
+ * The lines of a text, without ever holding it in one piece: the lines point into the pieces they came in.
+ * @param {ArrayBuffer | ArrayBufferView} data deflated (zlib)
+ * @returns {Promise<string[]>}
+ */
+export async function inflateLines(data) {
+  /** @type {string[]} */
+  const lines = [];
+  let rest = "";
+  await inflateInto(data, (piece) => {
+    const end = piece.indexOf("\n");
+    if (end < 0) {
+      rest += piece;
+      return;
+    }
+    // The rest is joined to its own line only: joined to the whole piece it would copy all of the text once more.
+    lines.push(rest + piece.slice(0, end));
+    const found = piece.slice(end + 1).split("\n");
+    rest = /** @type {string} */ (found.pop());
+    for (const line of found) lines.push(line);
+  });
+  lines.push(rest);
+  return lines;
 }
 
 /**
@@ -18,13 +90,18 @@ export async function inflate(data) {
  * @returns {Promise<ListingData>}
  */
 export async function decodeListing(index, text) {
-  const [indexJson, exactText] = await Promise.all([inflate(index), inflate(text)]);
-  return { index: JSON.parse(indexJson), text: exactText };
+  const [indexJson, lines] = await Promise.all([inflate(index), inflateLines(text)]);
+  return { index: JSON.parse(indexJson), lines };
 }
 
-/** @param {string} text */
+/** @param {string} text @returns {Uint8Array} */
 export function decodeBase64(text) {
-  return Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
+  const { fromBase64 } = /** @type {any} */ (Uint8Array);
+  if (fromBase64) return fromBase64.call(Uint8Array, text.trim());
+  const binary = atob(text.trim());
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
+  return bytes;
 }
 
 /** @param {ArrayBufferView[]} parts */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { deflateSync } from "node:zlib";
-import { Assembly, Pacer, decodeBase64, decodeListing, join } from "../src/transfer.js";
+import { Assembly, Pacer, decodeBase64, decodeListing, inflateLines, join } from "../src/transfer.js";
 
 test("deflated parts become the listing again, cut anywhere, through views with an offset", async () => {
   const text = "%é = add(𝛼)\n".repeat(3000);
@@ -10,8 +10,19 @@ test("deflated parts become the listing again, cut anywhere, through views with 
   shifted.set(whole, 7);
   const parts = [0, 100, 101].map((start, number, starts) => new DataView(shifted.buffer, 7 + start, (starts[number + 1] ?? whole.length) - start));
   const decoded = await decodeListing(deflateSync(Buffer.from('{"key":"hlo"}')), join(parts));
-  assert.equal(decoded.text, text);
+  assert.equal(decoded.lines.join("\n"), text);
   assert.equal(decoded.index.key, "hlo");
+});
+
+test("a text becomes the same lines wherever its pieces end", async () => {
+  const wide = Array.from({ length: 40_000 }, (_, number) => `%${number} = é${"x".repeat(number % 50)}`);
+  const texts = ["", "\n", "one", "one\n\n", "\ufeffmark\r\nkept\u2028as it is", wide.join("\n"), `${"y".repeat(400_000)}\nz`];
+  for (const text of texts) assert.deepEqual(await inflateLines(deflateSync(Buffer.from(text))), text.split("\n"));
+});
+
+test("a text that ends before its end is an error", async () => {
+  const whole = deflateSync(Buffer.from(Array.from({ length: 9000 }, (_, number) => String(number * 7919)).join("\n")));
+  await assert.rejects(inflateLines(whole.subarray(0, whole.length - 10)));
 });
 
 test("broken bytes are an error, not an empty listing", async () => {

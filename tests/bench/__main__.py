@@ -1,7 +1,8 @@
 """Prints what jaxscope costs beside what JAX itself takes, and beside two peers on the same text.
 
 Input: the transformer of the shared material at the depths given on the command line (12 when none is; ``--all`` adds
-48, which compiles for minutes). Output: a table of ratios. ``python -m tests.bench [--all] [layers …]``
+48, which compiles for minutes; ``--browser`` adds reading the recorded 48 layers in Chromium, alone when no layers are
+given). Output: a table of ratios. ``python -m tests.bench [--all] [--browser] [layers …]``
 """
 
 import subprocess
@@ -18,14 +19,29 @@ LIMIT_IMPORT_S = 0.050
 
 def main(arguments: list[str]) -> int:
     """Runs the benchmark; the exit status counts the limits that were missed."""
-    layers = [int(argument) for argument in arguments if argument.isdigit()] or [12]
+    layers = [int(argument) for argument in arguments if argument.isdigit()]
+    if "--browser" in arguments and not layers and "--all" not in arguments:
+        missed = bench_browser()
+        print(f"\n{missed} limits missed" if missed else "\nall limits held")
+        return missed
+    layers = layers or [12]
     if "--all" in arguments:
         layers = sorted({*layers, 12, 48})
     missed = bench_import() + bench_small()
     for depth in layers:
         missed += bench_transformer(depth)
+    if "--browser" in arguments:
+        print()
+        missed += bench_browser()
     print(f"\n{missed} limits missed" if missed else "\nall limits held")
     return missed
+
+
+def bench_browser() -> int:
+    """Reading in Chromium; see `tests.bench.browser`."""
+    from tests.bench import browser
+
+    return browser.main()
 
 
 @contextmanager

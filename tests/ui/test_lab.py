@@ -176,8 +176,10 @@ def test_two_views_of_one_widget(lab, show):
 
 def save_and_reopen(lab, page, new_page, *, keep_state=False, trusted=True):
     """Saves the notebook, ends every kernel, and opens what is on the disk anew without running anything."""
-    if keep_state:
-        lab.command(page, "@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    command = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
+    # It turns a setting round that outlives the page.
+    if page.evaluate("(name) => window.jupyterapp.commands.isToggled(name)", command) != keep_state:
+        lab.command(page, command)
     lab.command(page, "docmanager:save")
     page.wait_for_timeout(700)
     path = max(lab.root.glob("*.ipynb"), key=lambda each: each.stat().st_mtime)
