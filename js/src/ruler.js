@@ -22,20 +22,27 @@ export class Ruler {
     );
   }
 
-  /** @param {import("./listing.js").Marks} marks @param {(line: number) => number} share of the way down */
-  draw(marks, share) {
+  /**
+   * @param {import("./listing.js").Marks} marks
+   * @param {(line: number) => number} share of the way down
+   * @param {{shares: number[], current: number}} [found] matches of a search, and the line of the visited one, or -1
+   */
+  draw(marks, share, found) {
     /** @type {Map<string, HTMLElement>} */
     const slots = new Map();
-    const put = (/** @type {Iterable<number>} */ lines, /** @type {string} */ name, pin = 0) => {
-      for (const line of lines) {
-        const slot = Math.floor(share(line) * SLOTS);
-        const key = `${name}${pin} ${slot}`;
-        if (slots.has(key)) continue;
-        const mark = h("i", { class: name, "data-pin": pin > 0 && pinColor(pin) });
-        mark.style.top = `${(slot / SLOTS) * 100}%`;
-        slots.set(key, mark);
-      }
+    const putAt = (/** @type {number} */ place, /** @type {string} */ name, pin = 0) => {
+      const slot = Math.floor(place * SLOTS);
+      const key = `${name}${pin} ${slot}`;
+      if (slots.has(key)) return;
+      const mark = h("i", { class: name, "data-pin": pin > 0 && pinColor(pin) });
+      mark.style.top = `${(slot / SLOTS) * 100}%`;
+      slots.set(key, mark);
     };
+    const put = (/** @type {Iterable<number>} */ lines, /** @type {string} */ name, pin = 0) => {
+      for (const line of lines) putAt(share(line), name, pin);
+    };
+    for (const each of found?.shares ?? []) putAt(each, "found");
+    if (found && found.current >= 0) put([found.current], "current");
     const names = [
       ["related", "exact"],
       ["pin-related", "pin-exact"],
