@@ -30,7 +30,7 @@ export const ACTIONS = [
   { name: "previous-match", keys: ["N"], scope: "pane", group: "Find and copy", label: "previous match" },
   { name: "match-case", keys: ["Alt+C"], scope: "search", group: "Find and copy", label: "match case" },
   { name: "regex", keys: ["Alt+R"], scope: "search", group: "Find and copy", label: "regular expression" },
-  { name: "only", keys: ["Alt+O"], scope: "search", group: "Find and copy", label: "only the lines that match" },
+  { name: "only", keys: ["Alt+O"], scope: "search", group: "Find and copy", label: "only matches: no other lines" },
   { name: "line", keys: ["g"], scope: "pane", group: "Find and copy", label: "go to line" },
   { name: "copy", keys: ["c"], scope: "pane", group: "Find and copy", label: "copy lines as shown; Shift and arrows choose several" },
   { name: "copy-exact", keys: ["C"], scope: "pane", group: "Find and copy", label: "copy exact text" },

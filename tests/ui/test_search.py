@@ -208,7 +208,7 @@ def test_a_match_in_a_fold_opens_it_when_it_is_visited_not_while_typing(open_sou
 def test_only_the_lines_that_match(open_source):
     page = open_source(sample.attention())
     search(page, "parameter(")
-    pane(page).get_by_role("button", name="only the lines that match").click()
+    pane(page).get_by_role("button", name="only matches: no other lines").click()
     lines = lambda: [int(each.get_attribute("data-line")) for each in page.locator(".pane.right .row").all()]  # noqa: E731
     assert sorted(lines()) == [7, 12, 13, 14]
     assert pane(page).locator(".scroller").get_attribute("aria-rowcount") == "4"
@@ -229,7 +229,7 @@ def test_going_elsewhere_brings_all_lines_back(open_source):
     page = open_source(sample.attention())
     search(page, "dot(")
     page.keyboard.press("Alt+o")
-    only = pane(page).get_by_role("button", name="only the lines that match")
+    only = pane(page).get_by_role("button", name="only matches: no other lines")
     assert only.get_attribute("aria-pressed") == "true"
     pane(page).locator(".scroller").focus()
     page.keyboard.press("g")
@@ -459,7 +459,7 @@ def test_buttons_name_their_keys(open_source):
         ("go to line, copy, fold", "(key z)"),
         ("match case", "(key Alt+C)"),
         ("regular expression", "(key Alt+R)"),
-        ("only the lines that match", "(key Alt+O)"),
+        ("only matches: no other lines", "(key Alt+O)"),
         ("next match", "(Enter; n in the listing)"),
         ("previous match", "(Shift+Enter; N in the listing)"),
         ("close the search", "(Escape)"),
