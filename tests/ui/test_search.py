@@ -245,14 +245,15 @@ def test_a_long_listing_is_searched_whole_while_the_page_stays_awake(open_source
     text = source.listings["hlo"][1]
     page = open_source(source)
     focus(page)
+    # In one task, nothing would be seen between the first count and the last. How long each takes the machine decides.
     page.evaluate("""() => {
-      window.longest_ms = 0;
-      new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) window.longest_ms = Math.max(window.longest_ms, entry.duration);
-      }).observe({ type: 'longtask' });
+      window.counts = new Set();
+      const count = document.querySelector('.jaxscope').shadowRoot.querySelector('.pane.right .count');
+      new MutationObserver(() => window.counts.add(count.textContent)).observe(count, { childList: true });
     }""")
     search(page, "%c.13)")
     assert count(page) == f"1 of {text.count('%c.13)'):,}"
+    assert len([each for each in page.evaluate("() => [...window.counts]") if each.endswith("…")]) >= 2
     assert page.locator(".pane.right .ruler .found").count() > 100
     page.keyboard.press("Shift+Enter")
     assert count(page) == f"{text.count('%c.13)'):,} of {text.count('%c.13)'):,}"
@@ -268,7 +269,6 @@ def test_a_long_listing_is_searched_whole_while_the_page_stays_awake(open_source
     pane(page).locator(".query:visible").fill("")
     settle(page)
     assert count(page) == "" and page.locator("mark").count() == 0
-    assert page.evaluate("() => window.longest_ms") < 250
 
 
 def test_hostile_queries_and_texts_stay_text(open_source):
