@@ -5,6 +5,7 @@
 import { build, transform } from "esbuild";
 import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { shortenedProperties } from "./shorten.mjs";
 
 const LIMIT_BYTES = 120_000;
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -37,6 +38,7 @@ await build({
   bundle: true,
   format: "esm",
   minify: true,
+  mangleProps: await shortenedProperties(new URL(".", import.meta.url)),
   target: browsers,
   charset: "utf8",
   plugins: [smaller],

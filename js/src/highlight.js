@@ -25,9 +25,24 @@ export function putAwayKinds(dialect) {
 export function highlightLine(index, text, line, exact, shown = NO_KINDS) {
   if (index.dialect === "python") return composeLine(text, pythonTokens(text, index.tokens[line] ?? []), []);
   const tokens = tokenizer.tokenize(index.dialect, text, TOKENISED_CHARACTERS);
-  const spans = exact ? [] : tokenizer.hiddenSpans(index.dialect, text);
-  const hidden = spans.filter(([, , kind]) => tokenizer.putAwayByDefault.has(kind) && !shown.has(kind));
-  return composeLine(text, tokens, hidden);
+  return composeLine(text, tokens, exact ? [] : hiddenParts(index, text, shown));
+}
+
+/** @param {import("./schema").ListingIndex} index @param {string} text @param {ReadonlySet<string>} shown */
+function hiddenParts(index, text, shown) {
+  return tokenizer.hiddenSpans(index.dialect, text).filter(([, , kind]) => tokenizer.putAwayByDefault.has(kind) && !shown.has(kind));
+}
+
+/**
+ * The text of a line as it is shown, without its colours, which would take ten times as long; "" where all of it is put
+ * away.
+ * @param {import("./schema").ListingIndex} index @param {string} text @param {boolean} exact @param {ReadonlySet<string>} shown
+ */
+export function shownText(index, text, exact, shown) {
+  const hidden = exact || index.dialect === "python" ? [] : hiddenParts(index, text, shown);
+  if (!hidden.length) return text;
+  const { runs, away } = composeLine(text, [], hidden);
+  return away ? "" : runs.map((run) => run.text).join("");
 }
 
 /** The tokens of a line that is not Python's. @param {string} dialect @param {string} text */

@@ -8,7 +8,8 @@
  * @typedef {object} KeyAction
  * @property {string} name
  * @property {string[]} keys as `KeyboardEvent.key` gives them
- * @property {"listing" | "app"} scope where the focus has to be: in a listing, or anywhere in the widget
+ * @property {"listing" | "app" | "pane" | "menu" | "search"} scope where the focus has to be: in a listing, anywhere in the widget or
+ *   in a pane, in the pane's menu, or in the field of its search
  * @property {string} group its heading in the help sheet
  * @property {string} label what it does
  */
@@ -24,6 +25,22 @@ export const ACTIONS = [
   { name: "right", keys: ["ArrowRight"], scope: "listing", group: "Lines", label: "open the fold, or scroll right" },
   { name: "left", keys: ["ArrowLeft"], scope: "listing", group: "Lines", label: "close the fold, or scroll left" },
   { name: "fold", keys: [" "], scope: "listing", group: "Lines", label: "open or close the fold" },
+  { name: "search", keys: ["/", "Ctrl+F"], scope: "pane", group: "Find and copy", label: "search" },
+  { name: "next-match", keys: ["n"], scope: "pane", group: "Find and copy", label: "next match" },
+  { name: "previous-match", keys: ["N"], scope: "pane", group: "Find and copy", label: "previous match" },
+  { name: "match-case", keys: ["Alt+C"], scope: "search", group: "Find and copy", label: "match case" },
+  { name: "regex", keys: ["Alt+R"], scope: "search", group: "Find and copy", label: "regular expression" },
+  { name: "only", keys: ["Alt+O"], scope: "search", group: "Find and copy", label: "only matches: no other lines" },
+  { name: "line", keys: ["g"], scope: "pane", group: "Find and copy", label: "go to line" },
+  { name: "copy", keys: ["c"], scope: "pane", group: "Find and copy", label: "copy lines as shown; Shift and arrows choose several" },
+  { name: "copy-exact", keys: ["C"], scope: "pane", group: "Find and copy", label: "copy exact text" },
+  { name: "copy-place", keys: ["l"], scope: "pane", group: "Find and copy", label: "copy place in Python" },
+  { name: "menu", keys: ["z"], scope: "pane", group: "Fold", label: "menu: go to line, copy, fold" },
+  { name: "fold-all", keys: ["z a"], scope: "menu", group: "Fold", label: "fold all" },
+  { name: "unfold-all", keys: ["z u"], scope: "menu", group: "Fold", label: "unfold all" },
+  { name: "level-1", keys: ["z 1"], scope: "menu", group: "Fold", label: "fold to level 1" },
+  { name: "level-2", keys: ["z 2"], scope: "menu", group: "Fold", label: "fold to level 2" },
+  { name: "linked", keys: ["z k"], scope: "menu", group: "Fold", label: "fold all but what is linked" },
   { name: "pin", keys: ["Enter"], scope: "listing", group: "Pins", label: "pin the line; with Shift, keep the other pins" },
   { name: "unpin-one", keys: ["1", "2", "3", "4", "5", "6"], scope: "app", group: "Pins", label: "take that pin off" },
   { name: "leave", keys: ["Escape"], scope: "app", group: "Pins", label: "leave the full screen, or take all pins off" },

@@ -5,6 +5,8 @@
  * @property {string} kind a kind of the grammar, "" for plain text, "away" for the mark of what is put away
  * @property {string} text
  * @property {string} [title]
+ * @property {number} [match] the number in its line of the match of a search that it is part of
+ * @property {boolean} [current] whether that match is the visited one
  */
 /** @typedef {{runs: Run[], length: number, away: boolean}} Line `away`: nothing but put-away parts and space */
 

@@ -3,7 +3,7 @@
  * lines scroll like 30. The file is longer than most because scrolling, drawing and marking share that one window.
  */
 import { h, replace, setAttribute } from "./dom.js";
-import { highlightLine } from "./highlight.js";
+import { highlightLine, shownText } from "./highlight.js";
 import { keyAction } from "./keys.js";
 import { composeLine } from "./line.js";
 import { NONE } from "./links.js";
@@ -35,6 +35,13 @@ const GUTTER_PIXELS = 54;
  * @property {number[]} [values] lines of the current value
  */
 
+/**
+ * A search in the listing, as far as drawing is concerned.
+ * @typedef {object} Find
+ * @property {(line: number, composed: import("./line.js").Line) => import("./line.js").Line} mark
+ * @property {(rows: Rows, height: number) => {shares: number[], current: number}} overview for a height in rows
+ */
+
 /** @type {Marks} */
 const NO_MARKS = { hovered: () => NONE, pinned: () => NONE, pinNumber: () => 0, pins: new Map(), errors: new Set(), ruler: [] };
 
@@ -61,6 +68,12 @@ export class ListingPane {
     this.shown = new Set();
     this.mainFile = "";
     this.cursor = -1;
+    /** Where a selection of lines began that ends at the cursor; -1 while there is none. */
+    this.anchor = -1;
+    /** @type {Find | null} */
+    this.find = null;
+    /** Called when other text is shown than before. @type {() => void} */
+    this.onText = () => {};
     this.prefix = `line-${Math.random().toString(36).slice(2)}-`;
     /** @type {Map<number, import("./line.js").Line>} */
     this.composed = new Map();
@@ -122,7 +135,7 @@ export class ListingPane {
     if (this.exact) this.rows.openAll();
     else if (same) this.rows.adopt(earlier);
     if (!same) {
-      this.cursor = -1;
+      this.cursor = this.anchor = -1;
       this.whole.clear();
     }
     this.scroller.classList.toggle("python", listing.index.dialect === "python");
@@ -154,6 +167,7 @@ export class ListingPane {
     replace(this.message, ...content);
     this.message.hidden = false;
     this.scroller.hidden = this.rulerElement.hidden = true;
+    this.onText();
   }
 
   /** @param {Marks} marks */
@@ -168,9 +182,21 @@ export class ListingPane {
     this.composed.clear();
     this.longest = 0;
     if (this.exact && this.listing) for (const line of this.listing.lines) this.longest = Math.max(this.longest, line.length);
+    this.redraw();
+    this.onText();
+  }
+
+  /** Draws rows and overview anew. */
+  redraw() {
     this.#forgetDrawn();
     this.draw();
     this.#drawRuler();
+  }
+
+  /** The text of a line as it is shown. @param {number} line */
+  textOf(line) {
+    const { index, lines } = /** @type {LoadedListing} */ (this.listing);
+    return shownText(index, lines[line], this.exact || this.whole.has(line), this.shown);
   }
 
   #forgetDrawn() {
@@ -279,7 +305,8 @@ export class ListingPane {
   #makeRow(line, row, composed, slice) {
     const listing = /** @type {LoadedListing} */ (this.listing);
     const location = locationOf(listing.index, line, this.mainFile, this.continued, this.locations);
-    return renderRow({ listing, rows: this.rows, line, row, composed, slice, location, id: this.prefix + line });
+    const marked = this.find?.mark(line, composed) ?? composed;
+    return renderRow({ listing, rows: this.rows, line, row, composed: marked, slice, location, id: this.prefix + line });
   }
 
   #measureGutter() {
@@ -335,6 +362,8 @@ export class ListingPane {
     }
     decorateRow(element, { hovered, pinned, pin, number: pin || number, error, cursor: line === this.cursor });
     this.decorate?.(element, line);
+    const { anchor, cursor } = this;
+    element.classList.toggle("selected", anchor >= 0 && line >= Math.min(anchor, cursor) && line <= Math.max(anchor, cursor));
   }
 
   #drawRuler() {
@@ -342,7 +371,7 @@ export class ListingPane {
     // As high as when it was last drawn: asking now would lay the page out in the middle of marking it.
     const height = Math.max(this.contentHeight, this.viewHeight, 1);
     const share = (/** @type {number} */ line) => (this.rows.rowOf(line) * ROW_HEIGHT) / height;
-    this.ruler.draw({ ...this.marks, values: this.valueLines }, share);
+    this.ruler.draw({ ...this.marks, values: this.valueLines }, share, this.find?.overview(this.rows, height / ROW_HEIGHT));
   }
 
   #activeDescendant() {
@@ -367,6 +396,7 @@ export class ListingPane {
       this.composed.delete(line);
       this.#forgetDrawn();
       this.draw();
+      this.onText();
     } else if (!this.#hasSelectedText()) this.onPin(line, event.ctrlKey || event.metaKey || event.shiftKey);
     this.#decorateAll();
     this.#activeDescendant();
@@ -381,10 +411,19 @@ export class ListingPane {
 
   /** @param {number} line */
   toggleFold(line) {
-    if (!this.rows.toggle(line)) return;
-    this.#forgetDrawn();
-    this.draw();
-    this.#drawRuler();
+    if (this.rows.toggle(line)) this.redraw();
+  }
+
+  /** Changes which lines are rows, with the cursor, or else the first row in view, staying where it is. @param {() => void} change */
+  rearrange(change) {
+    if (!this.listing) return;
+    const line = this.cursor >= 0 && this.isVisible(this.cursor) ? this.cursor : (this.rows.lineAt(this.window.first) ?? 0);
+    const offset = this.rows.rowOf(line) * ROW_HEIGHT - this.top;
+    change();
+    if (this.cursor >= 0) this.cursor = this.rows.lineAt(this.rows.rowOf(this.cursor)) ?? -1;
+    this.sizer.style.height = `${Math.min(this.contentHeight, MAX_SCROLL_HEIGHT)}px`;
+    this.#scrollToRow(this.rows.rowOf(line), offset);
+    this.redraw();
   }
 
   /** @param {KeyboardEvent} event */

@@ -1,5 +1,6 @@
 /** One side of the screen: a small head above a listing, or the reason why there is none. */
 import { h, replace, setAttribute } from "./dom.js";
+import { Finder } from "./finder.js";
 import { ListingPane } from "./listing.js";
 import { Toggles } from "./toggles.js";
 
@@ -29,6 +30,8 @@ export class Pane {
       onPin: (line, more) => events.onPin(side, line, more),
       signal,
     });
+    this.finder = new Finder({ element: this.element, box, listing: this.listing }, signal);
+    head.append(...this.finder.buttons);
     this.select.addEventListener("change", () => events.onSelect(side, this.select.value), { signal });
   }
 
@@ -50,6 +53,7 @@ export class Pane {
     replace(this.select, ...tabs.map((each) => h("option", { value: each.key }, each.title)));
     this.select.value = tab?.key ?? "";
     replace(this.coverage);
+    for (const button of this.finder.buttons) button.hidden = true;
     setAttribute(this.listing.scroller, "aria-label", tab?.title ?? "");
     if (!tab) this.listing.say("There is no listing.");
     else if (tab.status === "done" || tab.lines !== undefined) this.#showListing(tab, listings);
@@ -72,6 +76,7 @@ export class Pane {
       this.listing.configure({ mainFile: listings.mainFile });
       if (this.listing.listing !== listing) this.listing.show(listing);
       this.#drawCoverage(tab, listing);
+      for (const button of this.finder.buttons) button.hidden = false;
     }
   }
 

@@ -1,5 +1,5 @@
 /** One row of a listing as elements: the gutter with numbers, location and fold, then the text in its colours. */
-import { h, setAttribute } from "./dom.js";
+import { append, h, setAttribute } from "./dom.js";
 import { EXACT, RELATED, lineNumber, stackFrames } from "./links.js";
 import { pinColor } from "./pins.js";
 import { sliceRuns } from "./rows.js";
@@ -101,16 +101,21 @@ function textOf(line, composed, closed, slice) {
     before.style.paddingLeft = `${Math.min(slice.from, composed.length)}ch`;
     nodes.push(before);
   }
+  let match = -1;
   for (const run of runs) {
-    if (run.kind === "away") nodes.push(awayButton(run.text, "whole", run.title));
-    else if (run.text) nodes.push(h("span", { class: run.kind ? `k-${run.kind}` : null }, run.text));
+    if (!run.text) continue;
+    const node = run.kind === "away" ? awayButton(run.text, "whole", run.title) : h("span", { class: run.kind ? `k-${run.kind}` : null }, run.text);
+    if (run.match === undefined) nodes.push(node);
+    else if (run.match === match) append(/** @type {Element} */ (nodes[nodes.length - 1]), [node]);
+    else nodes.push(h("mark", { class: run.current ? "found current" : "found" }, node));
+    match = run.match ?? -1;
   }
   if (closed) nodes.push(awayButton(`⋯ ${counted(closed.lastLine - line)}`, "fold", closed.kind));
   return nodes;
 }
 
 /** @param {number} count */
-const counted = (count) => `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"}`;
+export const counted = (count) => `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"}`;
 
 /** @param {string} label @param {string} action @param {string} [title] */
 function awayButton(label, action, title) {

@@ -53,6 +53,8 @@ export class Rows {
     }
     /** @type {Int32Array | null} the line of each row; null while every line is one */
     this.lines = null;
+    /** @type {Int32Array | null} the only lines that are rows, whatever is folded */
+    this.kept = null;
     this.#rebuild();
   }
 
@@ -80,20 +82,34 @@ export class Rows {
 
   /** @param {number} line @returns {Fold | null} the closed fold behind this line */
   closedFold(line) {
-    return this.closed.has(line) ? (this.folds.get(line) ?? null) : null;
+    return !this.kept && this.closed.has(line) ? (this.folds.get(line) ?? null) : null;
   }
 
   /** @param {number} line @returns {boolean} whether there was a fold to toggle */
   toggle(line) {
-    if (!this.folds.has(line)) return false;
+    if (this.kept || !this.folds.has(line)) return false;
     if (!this.closed.delete(line)) this.closed.add(line);
     this.#rebuild();
     return true;
   }
 
+  /** Closes the folds for which this holds, and opens the others. @param {(fold: Fold) => boolean} isClosed */
+  closeWhere(isClosed) {
+    this.closed = new Set([...this.folds.values()].filter(isClosed).map((fold) => fold.line));
+    this.#rebuild();
+  }
+
+  /** Makes these lines the only rows; null makes rows of all again. @param {number[] | null} lines in order */
+  keep(lines) {
+    this.kept = lines && Int32Array.from(lines);
+    this.#rebuild();
+  }
+
   /** Opens every closed fold that hides the line. @param {number} line @returns {boolean} whether anything changed */
   reveal(line) {
-    let changed = false;
+    if (this.kept && this.lineAt(this.rowOf(line)) === line) return false;
+    let changed = this.kept !== null;
+    this.kept = null;
     for (const first of [...this.closed]) {
       const fold = this.folds.get(first);
       if (fold && fold.line < line && line <= fold.lastLine) changed = this.closed.delete(first) || changed;
@@ -119,6 +135,10 @@ export class Rows {
   }
 
   #rebuild() {
+    if (this.kept) {
+      this.lines = this.kept;
+      return;
+    }
     if (!this.closed.size) {
       this.lines = null;
       return;

@@ -24,21 +24,29 @@ export class Ruler {
     );
   }
 
-  /** @param {import("./listing.js").Marks} marks @param {(line: number) => number} share of the way down */
-  draw(marks, share) {
+  /**
+   * @param {import("./listing.js").Marks} marks
+   * @param {(line: number) => number} share of the way down
+   * @param {{shares: number[], current: number}} [found] matches of a search, and the line of the visited one, or -1
+   */
+  draw(marks, share, found) {
     /** @type {Map<string, {name: string, pin: number, slot: number}>} */
     const slots = new Map();
+    const putSlot = (/** @type {number} */ slot, /** @type {string} */ name, pin = 0) => {
+      const key = `${name}${pin} ${slot}`;
+      if (!slots.has(key)) slots.set(key, { name, pin, slot });
+    };
     const put = (/** @type {Iterable<number>} */ lines, /** @type {string} */ name, pin = 0) => {
       const ordered = inOrder(lines);
       // From the first line of a slot straight to the first beyond it: a pin may be linked to 100,000 lines.
       for (let at = 0; at < ordered.length; ) {
         const slot = Math.floor(share(ordered[at]) * SLOTS);
-        const key = `${name}${pin} ${slot}`;
         at = firstBeyond(ordered, at + 1, (line) => Math.floor(share(line) * SLOTS) > slot);
-        if (slots.has(key)) continue;
-        slots.set(key, { name, pin, slot });
+        putSlot(slot, name, pin);
       }
     };
+    for (const each of found?.shares ?? []) putSlot(Math.floor(each * SLOTS), "found");
+    if (found && found.current >= 0) put([found.current], "current");
     const names = [
       ["related", "exact"],
       ["pin-related", "pin-exact"],

@@ -32,7 +32,7 @@ const dark = { ...light, ...colors('.app[data-theme="dark"]') };
 // Own backgrounds, and what JupyterLab's and VS Code's light and dark themes put in their place.
 const grounds = { light: ["#ffffff"], dark: ["#14171c", "#111111", "#1f1f1f", "#1e1e1e"] };
 
-const rowGrounds = ["--link", "--link-soft", "--error-row"];
+const rowGrounds = ["--link", "--link-soft", "--error-row", "--found"];
 const pins = Object.keys(light).filter((name) => name.startsWith("--pin-"));
 // A sample it matches: "color-mix(in srgb, var(--pin-color) 12%, var(--bg))".
 const pinShares = [...css.matchAll(/color-mix\(in srgb, var\(--pin-color\) (\d+)%, var\(--bg\)\)/g)].map(([, percent]) => Number(percent) / 100);

@@ -58,3 +58,11 @@ test("every action of a listing is handled, and nothing else is", () => {
   const names = ACTIONS.filter((action) => action.scope === "listing").map((action) => action.name);
   assert.deepEqual(Object.keys(LISTING_DEEDS).sort(), names.sort());
 });
+
+test("keys of finding are free everywhere, and those of the menu are told apart", () => {
+  const keysOf = (/** @type {string} */ scope) => ACTIONS.filter((action) => action.scope === scope).flatMap((action) => action.keys);
+  const others = new Set([...keysOf("listing"), ...keysOf("app")]);
+  for (const key of keysOf("pane")) assert.ok(!others.has(key), key);
+  const inMenu = [...keysOf("pane"), ...keysOf("menu").map((keys) => keys.slice(-1))];
+  assert.equal(new Set(inMenu).size, inMenu.length);
+});

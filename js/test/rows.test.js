@@ -33,6 +33,25 @@ test("revealing a line opens every fold around it, and only those", () => {
   assert.equal(rows.reveal(3), false);
 });
 
+test("only the kept lines are rows, whatever is folded, until another line is wanted", () => {
+  const rows = new Rows(8, [[1, 3, "region", true]]);
+  rows.keep([0, 2, 6]);
+  assert.deepEqual(lines(rows), [0, 2, 6]);
+  assert.deepEqual([rows.rowOf(2), rows.rowOf(5), rows.closedFold(1), rows.toggle(1)], [1, 1, null, false]);
+  assert.equal(rows.reveal(2), false);
+  assert.equal(rows.reveal(5), true);
+  assert.deepEqual(lines(rows), [0, 1, 4, 5, 6, 7]);
+  rows.keep([3]);
+  rows.keep(null);
+  assert.deepEqual(lines(rows), [0, 1, 4, 5, 6, 7]);
+});
+
+test("folds are closed by what is asked of each", () => {
+  const rows = new Rows(8, [[0, 7, "outer", true], [2, 4, "inner", false]]);
+  rows.closeWhere(({ kind }) => kind === "inner");
+  assert.deepEqual(lines(rows), [0, 1, 2, 5, 6, 7]);
+});
+
 test("toggling a line without a fold says so, and folds beyond the text are cut", () => {
   const rows = new Rows(3, [[1, 99, "region", true], [2, 2, "empty", true]]);
   assert.equal(rows.toggle(0), false);

@@ -74,6 +74,24 @@ def test_axe_finds_nothing_in_any_tab(open_source, axe, name, scheme, size):
 
 
 @pytest.mark.parametrize(("scheme", "size"), LOOKS)
+def test_axe_finds_nothing_while_searching_and_in_the_menu(open_source, axe, scheme, size):
+    viewport = WIDE if size == "wide" else NARROW
+    page = open_source(sample.attention(), viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
+    row(page, "right", 16).click()
+    page.keyboard.press("/")
+    page.keyboard.type("(a+)+$")
+    page.keyboard.press("Alt+r")
+    page.locator(".pane.right .problem:visible").wait_for()
+    assert violations(page, axe) == []
+    page.locator(".pane.right .query:visible").fill("dot")
+    page.locator(".pane.right mark.current").wait_for()
+    page.locator(".pane.left .scroller").focus()
+    for key in ("g", "Escape", "z"):
+        page.keyboard.press(key)
+        assert violations(page, axe) == [], key
+
+
+@pytest.mark.parametrize(("scheme", "size"), LOOKS)
 def test_axe_finds_nothing_on_a_real_page(new_page, real_page, axe, scheme, size):
     page = new_page(viewport=WIDE if size == "wide" else NARROW, color_scheme=scheme)
     page.goto(real_page.as_uri())
@@ -253,7 +271,7 @@ def test_pins_without_colours_of_our_own_are_still_told_apart(open_source):
 def test_doubled_zoom_keeps_tools_pins_and_help_reachable(open_source):
     page = open_source(sample.attention(), viewport={"width": 620, "height": 400}, device_scale_factor=2)
     row(page, "right", 16).click()
-    for button in page.locator(".tools button, .pins button, .pane.right .toggle").all():
+    for button in page.locator(".tools button, .pins button, .pane.right .pane-head button").all():
         at = button.bounding_box()
         assert at["x"] >= 0 and at["x"] + at["width"] <= 620
     page.keyboard.press("?")
