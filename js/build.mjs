@@ -5,7 +5,7 @@
 import { build, transform } from "esbuild";
 import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { shortenedProperties } from "./shorten.mjs";
+import { derivedParts, shortenedProperties } from "./shorten.mjs";
 
 const LIMIT_BYTES = 120_000;
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -14,7 +14,8 @@ const unfinished = `${target}.new`;
 
 const browsers = ["es2022", "chrome111", "firefox113", "safari16.4"];
 
-/** What the browser does without: spaces of the style sheet, and the grammar's sample lines, which are for its tests. */
+/** What the browser does without: spaces of the style sheet, the grammar's sample lines, which are for its
+ * tests, and those of its parts that follow from others. */
 const smaller = {
   name: "smaller",
   /** @param {import("esbuild").PluginBuild} builder */
@@ -25,6 +26,7 @@ const smaller = {
     });
     builder.onLoad({ filter: /grammar\.json$/ }, async ({ path }) => {
       const grammar = JSON.parse(await readFile(path, "utf8"), (name, value) => (name === "sample" ? undefined : value));
+      for (const name of derivedParts(grammar)) delete grammar.parts[name];
       return { contents: JSON.stringify(grammar), loader: "json" };
     });
   },

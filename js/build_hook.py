@@ -24,7 +24,7 @@ class BundleBuildHook(BuildHookInterface):
     def _sources(self) -> list[Path]:
         root = Path(self.root)
         folder = root / "js"
-        single = [folder / name for name in ("build.mjs", "package.json", "package-lock.json")]
+        single = [folder / name for name in ("build.mjs", "shorten.mjs", "package.json", "package-lock.json")]
         return [*single, root / "jaxscope" / "lexers" / "grammar.json", *(folder / "src").rglob("*.*")]
 
     def _is_fresh(self) -> bool:

@@ -1,5 +1,5 @@
 /**
- * Which properties the bundle may call by a shorter name. Problem: esbuild shortens variables, but not properties, and the
+ * What the bundle may leave out, and which properties it may call by a shorter name. Problem: esbuild shortens variables, but not properties, and the
  * names of this program are written to be read. Input: the sources, and the declarations of everything that others name too.
  * Output: a regex for esbuild's `mangleProps`.
  *
@@ -8,6 +8,7 @@
  * object may be asked for it by that name.
  */
 import { readFile, readdir } from "node:fs/promises";
+import { deeperPart } from "./src/tokenize.js";
 
 const SHARED = ["schema.d.ts", "dom.js", "preferences.js", "selection.js", "source.js", "transfer.js", "index.js"];
 // `lib.dom.d.ts`, `lib.es2022.array.d.ts`
@@ -18,6 +19,15 @@ const WORD = /[A-Za-z_$][\w$]*/g;
 const TEXT = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
 // `contentHeight`: short names have nothing to lose
 const OWN = /^[a-z][A-Za-z]{2,}$/;
+
+/**
+ * The parts of the grammar that the tokenizer works out itself: brackets three and more levels deep.
+ * @param {import("./src/tokenize.js").Grammar} grammar
+ */
+export function derivedParts(grammar) {
+  const nested = Object.keys(grammar.parts).filter((name) => /^.*_([3-9]|1[0-9])$/.test(name)); // "braces_12"
+  return nested.filter((name) => grammar.parts[name] === deeperPart(grammar, name));
+}
 
 /** @param {URL} here the folder of this file @returns {Promise<RegExp>} */
 export async function shortenedProperties(here) {

@@ -27,12 +27,23 @@ const LOOKAHEAD_CHARACTERS = 512;
 const PART = /<<([a-z_0-9]+)>>/g;
 
 /**
+ * "braces_7" where the bundle left it out: "braces_2" with what it holds six levels down.
+ * @param {Grammar} grammar
+ * @param {string} name
+ */
+export function deeperPart(grammar, name) {
+  // "parentheses_12" is "parentheses" and 12
+  const [, stem, depth] = /^(.*)_(\d+)$/.exec(name) ?? [];
+  return grammar.parts[`${stem}_2`].replace(`${stem}_1`, `${stem}_${Number(depth) - 1}`);
+}
+
+/**
  * @param {Grammar} grammar the content of `jaxscope/lexers/grammar.json`
  * @returns {Tokenizer}
  */
 export function createTokenizer(grammar) {
   /** @type {(regex: string) => string} */
-  const expand = (regex) => regex.replace(PART, (_, name) => expand(grammar.parts[name]));
+  const expand = (regex) => regex.replace(PART, (_, name) => expand(grammar.parts[name] ?? deeperPart(grammar, name)));
 
   /** @type {(rule: Rule) => CompiledRule} */
   const compileRule = (rule) => ({ kind: rule.kind, pattern: new RegExp(expand(rule.match), "yu") });

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
+import { derivedParts } from "../shorten.mjs";
 import { createTokenizer } from "../src/tokenize.js";
 
 const grammar = JSON.parse(readFileSync(new URL("../../jaxscope/lexers/grammar.json", import.meta.url), "utf8"));
@@ -135,4 +136,14 @@ test("time is linear on long lines that invite going back", () => {
     } while (ratios[ratios.length - 1] >= 3.5 && ratios.length < 5);
     assert.ok(ratios[ratios.length - 1] < 3.5, `${piece}: ${ratios}`);
   }
+});
+
+test("the parts that the bundle leaves out are worked out", () => {
+  const derived = derivedParts(grammar);
+  assert.ok(derived.length > 20, `${derived.length}`);
+  const parts = Object.fromEntries(Object.entries(grammar.parts).filter(([name]) => !derived.includes(name)));
+  const short = createTokenizer({ ...grammar, parts });
+  const line = '  %f = f32[2]{0} fusion(%a), calls=%c, metadata={op_name="f"}, backend_config={"a":{"b":[{"c":{"d":{}}}]}}';
+  assert.deepEqual(short.hiddenSpans("hlo", line), createTokenizer(grammar).hiddenSpans("hlo", line));
+  assert.deepEqual(short.tokenize("hlo", line), createTokenizer(grammar).tokenize("hlo", line));
 });
