@@ -5,7 +5,7 @@
 import { build, transform } from "esbuild";
 import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { derivedParts, shortenedProperties } from "./shorten.mjs";
+import { derivedParts, shortenVariables, shortenedProperties } from "./shorten.mjs";
 
 const LIMIT_BYTES = 120_000;
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -22,7 +22,7 @@ const smaller = {
   setup(builder) {
     builder.onLoad({ filter: /\.css$/ }, async ({ path }) => {
       const { code } = await transform(await readFile(path, "utf8"), { loader: "css", minify: true, target: browsers });
-      return { contents: code, loader: "text" };
+      return { contents: await shortenVariables(code, new URL(".", import.meta.url)), loader: "text" };
     });
     builder.onLoad({ filter: /grammar\.json$/ }, async ({ path }) => {
       const grammar = JSON.parse(await readFile(path, "utf8"), (name, value) => (name === "sample" ? undefined : value));

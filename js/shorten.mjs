@@ -1,10 +1,10 @@
 /**
- * What the bundle may leave out, and which properties it may call by a shorter name. Problem: esbuild shortens variables, but not properties, and the
- * names of this program are written to be read. Input: the sources, and the declarations of everything that others name too.
- * Output: a regex for esbuild's `mangleProps`.
+ * What the bundle may leave out, and what it may call by a shorter name. Problem: esbuild shortens variables, but neither
+ * properties nor the style sheet's variables, and the names of this program are written to be read. Input: the sources, and
+ * the declarations of everything that others name too. Output: a regex for esbuild's `mangleProps`, and shorter styles.
  *
  * Kept are the names that a browser has (TypeScript's own libraries), those of the view model, the grammar and the
- * attributes of elements, those of the modules whose objects are stored or sent, and every word that stands in a string: an
+ * attributes of elements, those of the modules whose objects are stored or sent, and every string that could be a name: an
  * object may be asked for it by that name.
  */
 import { readFile, readdir } from "node:fs/promises";
@@ -15,8 +15,14 @@ const SHARED = ["schema.d.ts", "dom.js", "preferences.js", "selection.js", "sour
 const LIBRARY = /^lib\.(dom|es)[a-z0-9.]*\.d\.ts$/;
 // `addEventListener` in any declaration
 const WORD = /[A-Za-z_$][\w$]*/g;
-// `"foldAll"`, and what stands in backquotes
-const TEXT = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
+// `    readonly scrollTop: number;`, `    closest<E extends Element>(selectors: string): E | null;`
+const MEMBER = /^ +(?:readonly |get |set |static )*([A-Za-z_$][\w$]*)\??[(:<]/gm;
+// `"foldAll"`, a string that may be a name, and what stands in backquotes
+const TEXT = /"[A-Za-z_$][\w$]*"|`(?:[^`\\]|\\.)*`/g;
+// `--k-keyword`
+const VARIABLE = /--[a-z][a-z0-9-]*/g;
+// `--jp-layout-color0`, `--vscode-editor-background`
+const FOREIGN = /^--(jp|vscode)-/;
 // `contentHeight`: short names have nothing to lose
 const OWN = /^[a-z][A-Za-z]{2,}$/;
 
@@ -29,19 +35,50 @@ export function derivedParts(grammar) {
   return nested.filter((name) => grammar.parts[name] === deeperPart(grammar, name));
 }
 
+/**
+ * The style sheet with its own variables under short names; those of notebooks and those that a module sets stay.
+ * @param {string} styles
+ * @param {URL} here the folder of this file
+ */
+export async function shortenVariables(styles, here) {
+  const modules = (await readdir(new URL("src/", here))).filter((name) => name.endsWith(".js"));
+  const sources = (await Promise.all(modules.map((name) => readFile(new URL(`src/${name}`, here), "utf8")))).join("\n");
+  /** @type {Map<string, string>} */
+  const short = new Map();
+  return styles.replace(VARIABLE, (name) => {
+    if (FOREIGN.test(name) || sources.includes(name)) return name;
+    if (!short.has(name)) short.set(name, `--${short.size.toString(36)}_`);
+    return /** @type {string} */ (short.get(name));
+  });
+}
+
+/** The folder with TypeScript's declarations of the language and of browsers; since 7 it belongs to one platform. */
+async function librariesFolder(/** @type {URL} */ here) {
+  const none = () => /** @type {string[]} */ ([]);
+  const platforms = await readdir(new URL("node_modules/@typescript/", here)).catch(none);
+  for (const path of ["typescript", ...platforms.map((name) => `@typescript/${name}`)]) {
+    const folder = new URL(`node_modules/${path}/lib/`, here);
+    const names = await readdir(folder).catch(none);
+    if (names.includes("lib.dom.d.ts") && names.includes("lib.es5.d.ts")) return folder;
+  }
+  throw new Error("Shortening properties. TypeScript's lib.dom.d.ts is not in node_modules. Run `npm ci` in the js folder.");
+}
+
 /** @param {URL} here the folder of this file @returns {Promise<RegExp>} */
 export async function shortenedProperties(here) {
   const read = (/** @type {string} */ path) => readFile(new URL(path, here), "utf8");
-  const libraries = (await readdir(new URL("node_modules/typescript/lib/", here))).filter((name) => LIBRARY.test(name));
+  const folder = await librariesFolder(here);
+  const libraries = (await readdir(folder)).filter((name) => LIBRARY.test(name));
   const modules = (await readdir(new URL("src/", here))).filter((name) => name.endsWith(".js"));
   const sources = await Promise.all(modules.map((name) => read(`src/${name}`)));
   const kept = await Promise.all([
-    ...libraries.map((name) => read(`node_modules/typescript/lib/${name}`)),
     ...SHARED.map((name) => read(`src/${name}`)),
     read("../jaxscope/lexers/grammar.json"),
     ...sources.map((source) => (source.match(TEXT) ?? []).join("\n")),
   ]);
-  const reserved = new Set(kept.join("\n").match(WORD));
+  const declared = await Promise.all(libraries.map((name) => readFile(new URL(name, folder), "utf8")));
+  const members = [...declared.join("\n").matchAll(MEMBER)].map(([, name]) => name);
+  const reserved = new Set([...members, ...(kept.join("\n").match(WORD) ?? [])]);
   const names = new Set((sources.join("\n").match(WORD) ?? []).filter((name) => OWN.test(name) && !reserved.has(name)));
   return new RegExp(`^(?:${[...names].join("|")})$`);
 }
