@@ -19,6 +19,8 @@ const WORD = /[A-Za-z_$][\w$]*/g;
 const MEMBER = /^ +(?:readonly |get |set |static )*([A-Za-z_$][\w$]*)\??[(:<]/gm;
 // `"foldAll"`, a string that may be a name, and what stands in backquotes
 const TEXT = /"[A-Za-z_$][\w$]*"|`(?:[^`\\]|\\.)*`/g;
+// `dataset.theme`: an attribute, data-theme, under another name
+const ATTRIBUTE = /\bdataset\.([A-Za-z]+)/g;
 // `--k-keyword`
 const VARIABLE = /--[a-z][a-z0-9-]*/g;
 // `--jp-layout-color0`, `--vscode-editor-background`
@@ -78,7 +80,8 @@ export async function shortenedProperties(here) {
   ]);
   const declared = await Promise.all(libraries.map((name) => readFile(new URL(name, folder), "utf8")));
   const members = [...declared.join("\n").matchAll(MEMBER)].map(([, name]) => name);
-  const reserved = new Set([...members, ...(kept.join("\n").match(WORD) ?? [])]);
+  const attributes = [...sources.join("\n").matchAll(ATTRIBUTE)].map(([, name]) => name);
+  const reserved = new Set([...members, ...attributes, ...(kept.join("\n").match(WORD) ?? [])]);
   const names = new Set((sources.join("\n").match(WORD) ?? []).filter((name) => OWN.test(name) && !reserved.has(name)));
   return new RegExp(`^(?:${[...names].join("|")})$`);
 }
