@@ -158,6 +158,8 @@ export class App {
     this.#guard(this.header, "The header", () => this.#drawHeader());
     this.#guard(this.strip.element, "The strip of stages", () => this.strip.show(this.view.tabs, this.selection.tab));
     this.#drawBody();
+    // Once, when the stages have ended: moving the pointer asks the kernel for nothing.
+    for (const tab of this.#compiledTabs()) if ((tab.size_bytes ?? Infinity) <= COUNTED_BYTES) this.listings.load(tab);
   }
 
   #save() {
@@ -266,13 +268,13 @@ export class App {
     if (current) this.live.sayLinks(others.filter(({ tab }) => tab && tab.key !== current));
   }
 
-  /** What the compilers made, as far as it is loaded or small enough to be loaded for a count. */
+  #compiledTabs() {
+    return this.view.tabs.filter((tab) => tab.kind === "listing" && tab.key !== "python" && tab.status === "done");
+  }
+
+  /** What the compilers made, as far as it is loaded. */
   #countedListings() {
-    const tabs = this.view.tabs.filter((tab) => tab.kind === "listing" && tab.key !== "python" && tab.status === "done");
-    return tabs.flatMap((tab) => {
-      const isSmall = (tab.size_bytes ?? Infinity) <= COUNTED_BYTES;
-      return (isSmall ? this.listings.load(tab).listing : this.listings.get(tab.key)) ?? [];
-    });
+    return this.#compiledTabs().flatMap((tab) => this.listings.get(tab.key) ?? []);
   }
 
   /** @param {string} key @param {number | null} line */
