@@ -137,7 +137,9 @@ def test_without_storage_choices_hold_for_the_widgets_of_the_page(new_page):
     source = sample.attention()
     data = {
         "view": source.view,
-        "listings": {key: {"index": index, "lines": text.split("\n")} for key, (index, text) in source.listings.items()},
+        "listings": {
+            key: {"index": index, "lines": text.split("\n")} for key, (index, text) in source.listings.items()
+        },
     }
     page.evaluate(
         """([code, { view, listings }]) => {

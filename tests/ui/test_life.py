@@ -32,7 +32,9 @@ def test_mounting_many_times_leaves_nothing_behind(new_page, tmp_path):
     source = sample.attention()
     data = {
         "view": source.view,
-        "listings": {key: {"index": index, "lines": text.split("\n")} for key, (index, text) in source.listings.items()},
+        "listings": {
+            key: {"index": index, "lines": text.split("\n")} for key, (index, text) in source.listings.items()
+        },
     }
     counts = page.evaluate(
         """async ([code, { view, listings }]) => {
