@@ -29,7 +29,7 @@ def numbers(shown):
 @pytest.mark.parametrize(
     ("file", "name"),
     [
-        ("/home/me/work/model.py", "model.py"),
+        ("/home/me/code/model.py", "model.py"),
         (CELL, "cell 1185309534"),
         ("C:\\Temp\\ipykernel_77\\12.py", "cell 12"),
         ("<ipython-input-3-0a1b2c3d>", "In[3]"),
