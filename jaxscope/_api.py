@@ -116,10 +116,17 @@ class _Work:
             request, facts.target, self._compiler_options, display.refresh if display is not None else None
         )
         request = self._request = None
-        for stage in stages:
-            facts.finish(stage)
-            if display is not None and facts.running is not None:
-                display.refresh_view()
+        try:
+            for stage in stages:
+                facts.finish(stage)
+                if display is not None and facts.running is not None:
+                    display.refresh_view()
+        except KeyboardInterrupt:
+            # Within a stage it is that stage's failure; this one came between two, and would leave the rest running.
+            facts.stop("Interrupted before this stage began.")
+            if display is not None:
+                display.close(embed=False)
+            raise
         if self._call is not None:
             facts.mismatches = inspection.check(*self._call[0], **self._call[1]).mismatches
             self._call = None

@@ -78,6 +78,12 @@ class Facts:
         waiting = [spec.key for spec in STAGES if spec.key not in self._stages]
         self.running = waiting[0] if waiting else None
 
+    def stop(self, reason: str) -> None:
+        """Marks the stages that have not ended as not reached."""
+        for spec in STAGES:
+            self._stages.setdefault(spec.key, Stage(spec.key, "not reached", reason=reason))
+        self.running = None
+
     def product(self, key: str) -> Any:
         """JAX's own object of a stage, or None."""
         stage = self._stages.get(key)

@@ -122,6 +122,23 @@ def test_an_interrupt_is_displayed_without_making_listings(notebook):
     assert jaxscope.show(scale, "f32[8]").error is None
 
 
+def test_an_interrupt_between_two_stages_leaves_none_running(notebook, monkeypatch):
+    finish = Facts.finish
+
+    def interrupted(self, stage):
+        finish(self, stage)
+        if stage.key == "lower":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Facts, "finish", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        jaxscope.show(scale, "f32[8]")
+    tabs = {tab["key"]: tab for tab in notebook.widgets[0].source.view["tabs"]}
+    assert tabs["stablehlo"]["status"] == "done" and tabs["hlo"]["status"] == "not reached"
+    assert tabs["hlo"]["reason"] == "Interrupted before this stage began."
+    assert notebook.published[-1].update and not notebook.widgets[0].refreshed[-1][0]
+
+
 def test_an_error_of_the_picture_is_not_taken_for_one_of_the_compiler(notebook, monkeypatch):
     def refresh(self, embed=True):
         if embed:
