@@ -5,7 +5,7 @@
 import { build, transform } from "esbuild";
 import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { derivedParts, shortenVariables, shortenedProperties } from "./shorten.mjs";
+import { shortenVariables, shortenedProperties } from "./shorten.mjs";
 
 const LIMIT_BYTES = 120_000;
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -14,20 +14,14 @@ const unfinished = `${target}.new`;
 
 const browsers = ["es2022", "chrome111", "firefox113", "safari16.4"];
 
-/** What the browser does without: spaces of the style sheet, the grammar's sample lines, which are for its
- * tests, and those of its parts that follow from others. */
-const smaller = {
-  name: "smaller",
+/** The style sheet without its spaces. */
+const styles = {
+  name: "styles",
   /** @param {import("esbuild").PluginBuild} builder */
   setup(builder) {
     builder.onLoad({ filter: /\.css$/ }, async ({ path }) => {
       const { code } = await transform(await readFile(path, "utf8"), { loader: "css", minify: true, target: browsers });
       return { contents: await shortenVariables(code, new URL(".", import.meta.url)), loader: "text" };
-    });
-    builder.onLoad({ filter: /grammar\.json$/ }, async ({ path }) => {
-      const grammar = JSON.parse(await readFile(path, "utf8"), (name, value) => (name === "sample" ? undefined : value));
-      for (const name of derivedParts(grammar)) delete grammar.parts[name];
-      return { contents: JSON.stringify(grammar), loader: "json" };
     });
   },
 };
@@ -43,7 +37,7 @@ await build({
   mangleProps: await shortenedProperties(new URL(".", import.meta.url)),
   target: browsers,
   charset: "utf8",
-  plugins: [smaller],
+  plugins: [styles],
   legalComments: "none",
   logLevel: "warning",
 });

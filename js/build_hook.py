@@ -25,7 +25,7 @@ class BundleBuildHook(BuildHookInterface):
         root = Path(self.root)
         folder = root / "js"
         single = [folder / name for name in ("build.mjs", "shorten.mjs", "package.json", "package-lock.json")]
-        return [*single, root / "jaxscope" / "lexers" / "grammar.json", *(folder / "src").rglob("*.*")]
+        return [*single, *(folder / "src").rglob("*.*")]
 
     def _is_fresh(self) -> bool:
         root = Path(self.root)

@@ -1,14 +1,13 @@
 /**
- * What the bundle may leave out, and what it may call by a shorter name. Problem: esbuild shortens variables, but neither
- * properties nor the style sheet's variables, and the names of this program are written to be read. Input: the sources, and
- * the declarations of everything that others name too. Output: a regex for esbuild's `mangleProps`, and shorter styles.
+ * What the bundle may call by a shorter name. Problem: esbuild shortens variables, but neither properties nor the style
+ * sheet's variables, and the names of this program are written to be read. Input: the sources, and the declarations of
+ * everything that others name too. Output: a regex for esbuild's `mangleProps`, and shorter styles.
  *
- * Kept are the names that a browser has (TypeScript's own libraries), those of the view model, the grammar and the
- * attributes of elements, those of the modules whose objects are stored or sent, and every string that could be a name: an
- * object may be asked for it by that name.
+ * Kept are the names that a browser has (TypeScript's own libraries), those of the view model with the grammars in it
+ * (schema.d.ts) and the attributes of elements, those of the modules whose objects are stored or sent, and every string
+ * that could be a name: an object may be asked for it by that name.
  */
 import { readFile, readdir } from "node:fs/promises";
-import { deeperPart } from "./src/tokenize.js";
 
 const SHARED = ["schema.d.ts", "dom.js", "preferences.js", "selection.js", "source.js", "transfer.js", "index.js"];
 // `lib.dom.d.ts`, `lib.es2022.array.d.ts`
@@ -27,15 +26,6 @@ const VARIABLE = /--[a-z][a-z0-9-]*/g;
 const FOREIGN = /^--(jp|vscode)-/;
 // `contentHeight`: short names have nothing to lose
 const OWN = /^[a-z][A-Za-z]{2,}$/;
-
-/**
- * The parts of the grammar that the tokenizer works out itself: brackets three and more levels deep.
- * @param {import("./src/tokenize.js").Grammar} grammar
- */
-export function derivedParts(grammar) {
-  const nested = Object.keys(grammar.parts).filter((name) => /^.*_([3-9]|1[0-9])$/.test(name)); // "braces_12"
-  return nested.filter((name) => grammar.parts[name] === deeperPart(grammar, name));
-}
 
 /**
  * The style sheet with its own variables under short names; those of notebooks and those that a module sets stay.
@@ -75,7 +65,6 @@ export async function shortenedProperties(here) {
   const sources = await Promise.all(modules.map((name) => read(`src/${name}`)));
   const kept = await Promise.all([
     ...SHARED.map((name) => read(`src/${name}`)),
-    read("../jaxscope/lexers/grammar.json"),
     ...sources.map((source) => (source.match(TEXT) ?? []).join("\n")),
   ]);
   const declared = await Promise.all(libraries.map((name) => readFile(new URL(name, folder), "utf8")));

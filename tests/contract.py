@@ -33,6 +33,9 @@ def typescript_type(annotation: object) -> str:
     if origin is list:
         inner = typescript_type(arguments[0])
         return f"({inner})[]" if " | " in inner and not inner.endswith("[]") else f"{inner}[]"
+    if origin is dict:
+        key, value = map(typescript_type, arguments)
+        return f"Record<{key}, {value}>"
     if origin in (types.UnionType, typing.Union):
         return " | ".join(dict.fromkeys(typescript_type(argument) for argument in arguments))
     raise TypeError(

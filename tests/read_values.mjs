@@ -5,10 +5,9 @@ import { createTokenizer } from "../js/src/tokenize.js";
 import { typeOf } from "../js/src/types.js";
 import { Values } from "../js/src/values.js";
 
-const tokenizer = createTokenizer(JSON.parse(readFileSync(new URL("../jaxscope/lexers/grammar.json", import.meta.url), "utf8")));
 for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
   const { index, text, at } = JSON.parse(line);
-  const values = new Values({ index, lines: text.split("\n") }, (each) => tokenizer.tokenize(index.dialect, each));
+  const values = new Values({ index, lines: text.split("\n") }, createTokenizer(index.grammar).tokenize);
   const found = at.map(([line, name]) => {
     const value = values.at(line, name);
     return value && [values.definitionLine(value), values.uses(value), typeOf(values, value)];

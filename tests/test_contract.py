@@ -21,6 +21,7 @@ def test_generated_file_is_fresh(name):
         (float | None, "number | null"),
         (model.Tone, '"" | "error" | "warning" | "muted"'),
         (list[model.Row], "Row[]"),
+        (dict[str, list[int]], "Record<string, number[]>"),
     ],
 )
 def test_spelling(annotation, expected):
@@ -29,7 +30,7 @@ def test_spelling(annotation, expected):
 
 def test_unknown_annotation_is_refused():
     with pytest.raises(TypeError, match=r"teach tests/contract\.py"):
-        contract.typescript_type(dict[str, int])
+        contract.typescript_type(set[str])
 
 
 @pytest.mark.parametrize("name", ["SCHEMA_VERSION", "LINE_WITHOUT_OP", "LINE_MADE_BY_COMPILER"])

@@ -138,6 +138,22 @@ def test_regexes_keep_to_what_both_languages_read_alike():
     assert {"location", "metadata", "backend_config", "layout"} == grammar.DEFAULT_PUT_AWAY
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_rules_of_a_dialect_stand_alone(dialect):
+    rules, whole = grammar.dialect_rules(dialect), grammar.load()
+    for group in ("rules", "hidden"):
+        for rule, original in zip(rules[group], whole["dialects"][dialect][group], strict=True):
+            assert rule == {name: original[name] for name in original if name != "sample"}
+    parts = dict(rules["parts"])
+    texts = [rules["step_over"], *(rule["match"] for rule in rules["rules"] + rules["hidden"])]
+    while texts:
+        for name in re.findall(r"<<([a-z_0-9]+)>>", texts.pop()):
+            assert rules["parts"][name] == whole["parts"][name]
+            if parts.pop(name, None):
+                texts.append(rules["parts"][name])
+    assert parts == {}
+
+
 def test_unknown_dialect_is_said():
     with pytest.raises(ValueError, match=r"Tokenising a line: there is no dialect 'mhlo'\. Use one of hlo, jaxpr"):
         tokenize("mhlo", "")

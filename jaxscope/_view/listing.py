@@ -4,6 +4,7 @@ Input: `LinkedListing`, or the frames that make up the Python side. Output: the 
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 from pygments.lexers.python import PythonLexer
 from pygments.token import Token
@@ -11,8 +12,9 @@ from pygments.token import Token
 from jaxscope._ir.model import Listing
 from jaxscope._links import Definition, LinkedListing
 from jaxscope._sources import SourceLine, display_names
-from jaxscope._view.model import LINE_WITHOUT_OP, ListingIndex
+from jaxscope._view.model import LINE_WITHOUT_OP, Grammar, ListingIndex
 from jaxscope._view.values import value_columns
+from jaxscope.lexers.grammar import dialect_rules
 
 # Pygments' token types in the kinds of jaxscope's own grammar; the first that contains the token wins.
 _PYTHON_KINDS = (
@@ -60,6 +62,7 @@ def index_listing(linked: LinkedListing) -> ListingIndex:
     return ListingIndex(
         key=linked.key,
         dialect=listing.dialect,
+        grammar=cast("Grammar", dialect_rules(listing.dialect)),
         numbers=[],
         line_stack=linked.line_stack,
         line_path=line_path,
@@ -98,6 +101,7 @@ def index_python(lines: Sequence[SourceLine], definition: Definition | None) -> 
     return ListingIndex(
         key="python",
         dialect="python",
+        grammar=None,
         numbers=[line.number for line in lines],
         line_stack=[LINE_WITHOUT_OP] * len(lines),
         line_path=[-1] * len(lines),

@@ -9,7 +9,7 @@ listing (large, sent deflated and on demand beside the listing's exact text).
 
 from typing import Literal, NotRequired, TypedDict
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Status = Literal["pending", "running", "done", "failed", "not reached", "unavailable"]
 Tone = Literal["", "error", "warning", "muted"]
@@ -116,12 +116,35 @@ class View(TypedDict):
     tabs: list[Tab]
 
 
+class Rule(TypedDict):
+    """A regex, in which ``<<name>>`` stands for a part, and the kind of what it matches."""
+
+    kind: str
+    match: str
+
+
+class HiddenRule(Rule):
+    """What may be put away, and whether it is `shown` until it is."""
+
+    shown: bool
+
+
+class Grammar(TypedDict):
+    """How the lines of one dialect are read, as `jaxscope.lexers.grammar` explains it."""
+
+    parts: dict[str, str]
+    step_over: str
+    rules: list[Rule]
+    hidden: list[HiddenRule]
+
+
 class ListingIndex(TypedDict):
     """What the lines of one listing mean, as columns with one entry per line of the exact text.
 
     Attributes:
         key: The tab it belongs to.
-        dialect: The grammar that highlights it (``python`` brings its own `tokens` instead).
+        dialect: ``jaxpr``, ``stablehlo``, ``hlo`` or ``python``.
+        grammar: The rules that read its lines; None for ``python``, which brings `tokens` instead.
         numbers: The number shown beside each line, 0 for none; empty means 1, 2, 3, …
         line_stack: A node of `stacks`, LINE_WITHOUT_OP, or LINE_MADE_BY_COMPILER for an op that no Python line asked
             for.
@@ -149,6 +172,7 @@ class ListingIndex(TypedDict):
 
     key: str
     dialect: str
+    grammar: Grammar | None
     numbers: list[int]
     line_stack: list[int]
     line_path: list[int]

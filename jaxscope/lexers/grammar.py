@@ -1,8 +1,9 @@
 """One line of jaxpr, StableHLO or HLO to its tokens, and to the parts of it that a reader may put away.
 
 Problem: the Pygments lexers, the parsers and the browser must read the three notations alike. Input: ``grammar.json``,
-which ``js/src/tokenize.js`` reads too, a dialect and one line of text. Output: tokens, hidden spans, the line without
-them. There is no state across lines, so any row can be tokenised alone.
+whose rules ``js/src/tokenize.js`` reads too, a dialect and one line of text. Output: tokens, hidden spans, the line
+without them. There is no state across lines, so any row can be tokenised alone. The browser is given the rules of one
+dialect with each listing (`dialect_rules`), so that it needs none of its own.
 
 The grammar is data, version 1:
 
@@ -72,25 +73,61 @@ def expand(regex: str) -> str:
     return _PART.sub(lambda found: expand(load()["parts"][found.group(1)]), regex)
 
 
+@cache
+def dialect_rules(dialect: str) -> dict[str, Any]:
+    """What a reader of one dialect needs: its rules without their samples, and only the parts that these refer to.
+
+    Args:
+        dialect: ``jaxpr``, ``stablehlo`` or ``hlo``.
+
+    Returns:
+        ``parts``, ``step_over``, ``rules`` (``kind``, ``match``) and ``hidden`` (``kind``, ``match``, ``shown``), as in
+        ``grammar.json``. It is the same object each time: do not change it.
+
+    Raises:
+        ValueError: There is no such dialect.
+    """
+    found = _dialect(dialect)
+    rules, hidden = (
+        [{name: value for name, value in rule.items() if name != "sample"} for rule in found[group]]
+        for group in ("rules", "hidden")
+    )
+    parts: dict[str, str] = {}
+    wanted = [found["step_over"], *(rule["match"] for rule in rules + hidden)]
+    while wanted:
+        for name in _PART.findall(wanted.pop()):
+            if name not in parts:
+                parts[name] = load()["parts"][name]
+                wanted.append(parts[name])
+    # In the order of the file, where neighbours are alike, which deflates best.
+    parts = {name: text for name, text in load()["parts"].items() if name in parts}
+    return {"parts": parts, "step_over": found["step_over"], "rules": rules, "hidden": hidden}
+
+
+def _dialect(name: str) -> dict[str, Any]:
+    dialects = load()["dialects"]
+    if name not in dialects:
+        known = ", ".join(sorted(dialects))
+        raise ValueError(f"Tokenising a line: there is no dialect {name!r}. Use one of {known}.")
+    return dialects[name]
+
+
 def _alternatives(regexes: list[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"({expand(regex)})" for regex in regexes))
 
 
 @cache
 def _compile(dialect: str) -> _Dialect:
-    dialects = load()["dialects"]
-    if dialect not in dialects:
-        known = ", ".join(sorted(dialects))
-        raise ValueError(f"Tokenising a line: there is no dialect {dialect!r}. Use one of {known}.")
-    rules = dialects[dialect]["rules"]
-    whole_line = [rule for rule in dialects[dialect]["hidden"] if rule["match"].startswith("^")]
-    within = [rule for rule in dialects[dialect]["hidden"] if not rule["match"].startswith("^")]
+    found = _dialect(dialect)
+    rules = found["rules"]
+    whole_line = [rule for rule in found["hidden"] if rule["match"].startswith("^")]
+    within = [rule for rule in found["hidden"] if not rule["match"].startswith("^")]
     return _Dialect(
         tokens=_alternatives([*(rule["match"] for rule in rules), "[^\\n]|\\n"]),
         token_kinds=("", *(rule["kind"] for rule in rules), ERROR),
         whole_line=_alternatives([rule["match"] for rule in whole_line]) if whole_line else None,
         whole_line_kinds=("", *(rule["kind"] for rule in whole_line)),
-        hidden=_alternatives([*(rule["match"] for rule in within), dialects[dialect]["step_over"]]),
+        hidden=_alternatives([*(rule["match"] for rule in within), found["step_over"]]),
         hidden_kinds=("", *(rule["kind"] for rule in within), ""),
     )
 

@@ -1,21 +1,33 @@
-/** The one tokenizer, made from the grammar that Python's lexers are made from too. */
-import grammar from "../../jaxscope/lexers/grammar.json";
+/** Lines in their colours and without what is put away, by the rules that each listing brings: a tokenizer for each distinct set. */
 import { createTokenizer } from "./tokenize.js";
 import { TOKENISED_CHARACTERS, composeLine, pythonTokens } from "./line.js";
 
-const tokenizer = createTokenizer(grammar);
+/** @typedef {import("./schema").ListingIndex} ListingIndex */
+/** @typedef {import("./tokenize.js").Tokenizer} Tokenizer */
+
+/** By the text of their rules. @type {Map<string, Tokenizer>} */
+const tokenizers = new Map();
+/** @type {WeakMap<ListingIndex, Tokenizer>} */
+const known = new WeakMap();
 /** @type {ReadonlySet<string>} */
 const NO_KINDS = new Set();
 
-/** The kinds of parts of a dialect that are put away unless asked for. @param {string} dialect @returns {ReadonlySet<string>} */
-export function putAwayKinds(dialect) {
-  const { dialects } = /** @type {import("./tokenize.js").Grammar} */ (grammar);
-  const hidden = Object.hasOwn(dialects, dialect) ? dialects[dialect].hidden : [];
-  return new Set(hidden.filter((rule) => !rule.shown).map((rule) => rule.kind));
+/** Null for Python, whose listings bring their tokens. @param {ListingIndex} index */
+function tokenizerOf(index) {
+  const { grammar } = index;
+  if (!grammar) return null;
+  let tokenizer = known.get(index);
+  if (!tokenizer) {
+    const rules = JSON.stringify(grammar);
+    tokenizer = tokenizers.get(rules) ?? createTokenizer(grammar);
+    tokenizers.set(rules, tokenizer);
+    known.set(index, tokenizer);
+  }
+  return tokenizer;
 }
 
 /**
- * @param {import("./schema").ListingIndex} index
+ * @param {ListingIndex} index
  * @param {string} text the line
  * @param {number} line its number, from 0
  * @param {boolean} exact nothing is put away
@@ -23,29 +35,30 @@ export function putAwayKinds(dialect) {
  * @returns {import("./line.js").Line}
  */
 export function highlightLine(index, text, line, exact, shown = NO_KINDS) {
-  if (index.dialect === "python") return composeLine(text, pythonTokens(text, index.tokens[line] ?? []), []);
-  const tokens = tokenizer.tokenize(index.dialect, text, TOKENISED_CHARACTERS);
-  return composeLine(text, tokens, exact ? [] : hiddenParts(index, text, shown));
+  const tokenizer = tokenizerOf(index);
+  if (!tokenizer) return composeLine(text, pythonTokens(text, index.tokens[line] ?? []), []);
+  return composeLine(text, tokenizer.tokenize(text, TOKENISED_CHARACTERS), exact ? [] : hiddenParts(tokenizer, text, shown));
 }
 
-/** @param {import("./schema").ListingIndex} index @param {string} text @param {ReadonlySet<string>} shown */
-function hiddenParts(index, text, shown) {
-  return tokenizer.hiddenSpans(index.dialect, text).filter(([, , kind]) => tokenizer.putAwayByDefault.has(kind) && !shown.has(kind));
+/** @param {Tokenizer} tokenizer @param {string} text @param {ReadonlySet<string>} shown */
+function hiddenParts({ hiddenSpans, putAwayByDefault }, text, shown) {
+  return hiddenSpans(text).filter(([, , kind]) => putAwayByDefault.has(kind) && !shown.has(kind));
 }
 
 /**
  * The text of a line as it is shown, without its colours, which would take ten times as long; "" where all of it is put
  * away.
- * @param {import("./schema").ListingIndex} index @param {string} text @param {boolean} exact @param {ReadonlySet<string>} shown
+ * @param {ListingIndex} index @param {string} text @param {boolean} exact @param {ReadonlySet<string>} shown
  */
 export function shownText(index, text, exact, shown) {
-  const hidden = exact || index.dialect === "python" ? [] : hiddenParts(index, text, shown);
+  const tokenizer = exact ? null : tokenizerOf(index);
+  const hidden = tokenizer ? hiddenParts(tokenizer, text, shown) : [];
   if (!hidden.length) return text;
   const { runs, away } = composeLine(text, [], hidden);
   return away ? "" : runs.map((run) => run.text).join("");
 }
 
-/** The tokens of a line that is not Python's. @param {string} dialect @param {string} text */
-export function tokensOf(dialect, text) {
-  return tokenizer.tokenize(dialect, text, TOKENISED_CHARACTERS);
+/** The tokens of a line that is not Python's. @param {ListingIndex} index @param {string} text */
+export function tokensOf(index, text) {
+  return tokenizerOf(index)?.tokenize(text, TOKENISED_CHARACTERS) ?? [];
 }

@@ -72,8 +72,7 @@ export class Jumps {
   valuesOf(listing) {
     let values = this.values.get(listing);
     if (!values) {
-      const { dialect } = listing.index;
-      values = new Values(listing, (text) => tokensOf(dialect, text));
+      values = new Values(listing, (text) => tokensOf(listing.index, text));
       this.values.set(listing, values);
     }
     return values;

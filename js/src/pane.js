@@ -39,7 +39,7 @@ export class Pane {
   configure(preferences) {
     const { exact, locations, shown } = preferences;
     this.listing.configure({ exact, locations, shown });
-    this.toggles.show(this.listing.listing?.index.dialect ?? null, preferences);
+    this.toggles.show(this.listing.listing?.index.grammar ?? null, preferences);
   }
 
   /**

@@ -72,9 +72,28 @@ export interface View {
   tabs: Tab[];
 }
 
+export interface Rule {
+  kind: string;
+  match: string;
+}
+
+export interface HiddenRule {
+  kind: string;
+  match: string;
+  shown: boolean;
+}
+
+export interface Grammar {
+  parts: Record<string, string>;
+  step_over: string;
+  rules: Rule[];
+  hidden: HiddenRule[];
+}
+
 export interface ListingIndex {
   key: string;
   dialect: string;
+  grammar: Grammar | null;
   numbers: number[];
   line_stack: number[];
   line_path: number[];

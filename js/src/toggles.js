@@ -1,6 +1,5 @@
-/** The switches in the head of a pane: what of a line is shown. Which there are follows from the grammar. */
+/** The switches in the head of a pane: what of a line is shown. Which there are follows from the grammar of its listing. */
 import { h, replace, setAttribute } from "./dom.js";
-import { putAwayKinds } from "./highlight.js";
 import { titleOf } from "./keys.js";
 import { setPressed } from "./layout.js";
 
@@ -18,10 +17,10 @@ export class Toggles {
     this.element = h("span", { class: "toggles" }, ...this.buttons.values());
   }
 
-  /** @param {string | null} dialect of the listing, null for none @param {import("./preferences.js").Preferences} preferences */
-  show(dialect, { locations, shown, exact }) {
-    this.element.hidden = dialect === null || dialect === "python";
-    const kinds = putAwayKinds(dialect ?? "");
+  /** @param {import("./schema").Grammar | null} grammar of the listing, null for none @param {import("./preferences.js").Preferences} preferences */
+  show(grammar, { locations, shown, exact }) {
+    this.element.hidden = !grammar;
+    const kinds = new Set(grammar?.hidden.filter((rule) => !rule.shown).map(({ kind }) => kind));
     for (const [name, button] of this.buttons) {
       const kind = KIND_OF_TOGGLE[name];
       if (kind) {

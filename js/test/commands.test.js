@@ -2,17 +2,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { buildSync } from "esbuild";
+import * as commands from "../src/commands.js";
 import { ACTIONS } from "../src/keys.js";
 
-// The module reads the grammar, as every bundle does; Node itself asks for an attribute that older browsers refuse.
-const { outputFiles } = buildSync({
-  entryPoints: [new URL("../src/commands.js", import.meta.url).pathname],
-  bundle: true,
-  format: "esm",
-  write: false,
-});
-const { commandsOf } = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
+// As loose as the app that these tests give it.
+const commandsOf = /** @type {any} */ (commands.commandsOf);
 
 /** An app that writes down what is asked of it. */
 function recorder() {

@@ -9,7 +9,7 @@ function listing(columns, count) {
   const empty = Array.from({ length: count }, () => -1);
   /** @type {import("../src/schema").ListingIndex} */
   const index = {
-    ...{ key: "x", dialect: "hlo", numbers: [], line_stack: empty, line_path: empty, line_place: [], spans: [], folds: [], start: 0 },
+    ...{ key: "x", dialect: "hlo", grammar: null, numbers: [], line_stack: empty, line_path: empty, line_place: [], spans: [], folds: [], start: 0 },
     ...{ op_line: [], op_operands: [], operand_source: [], calls: [] },
     ...{ files: ["a/attention.py", "layers.py"], functions: ["f"], frames: [], stacks: [], paths: [], tokens: [], coverage: [0, 0] },
     ...columns,

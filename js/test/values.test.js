@@ -11,7 +11,7 @@ import { createTokenizer } from "../src/tokenize.js";
 import { typeOf } from "../src/types.js";
 import { Values, bareName } from "../src/values.js";
 
-const tokenizer = createTokenizer(JSON.parse(readFileSync(new URL("../../jaxscope/lexers/grammar.json", import.meta.url), "utf8")));
+const { parts, dialects } = JSON.parse(readFileSync(new URL("../../jaxscope/lexers/grammar.json", import.meta.url), "utf8"));
 
 /**
  * @param {string} dialect @param {string} text
@@ -21,14 +21,14 @@ const tokenizer = createTokenizer(JSON.parse(readFileSync(new URL("../../jaxscop
 function read(dialect, text, entries, columns = {}) {
   const lines = text.split("\n");
   const index = {
-    key: dialect, dialect, numbers: [], line_stack: lines.map(() => -1), line_path: lines.map(() => -1), line_place: [], spans: [], folds: [], start: 0,
+    key: dialect, dialect, grammar: { parts, ...dialects[dialect] }, numbers: [], line_stack: lines.map(() => -1), line_path: lines.map(() => -1), line_place: [], spans: [], folds: [], start: 0,
     files: ["f.py"], functions: ["f"], frames: [], stacks: [], paths: [], tokens: [], coverage: [0, 0], calls: [],
     op_line: entries.map(([line], at) => line - (at ? entries[at - 1][0] : 0)),
     op_operands: entries.map(([, operands]) => operands?.length ?? -1),
     operand_source: entries.flatMap(([, operands]) => operands ?? []),
     ...columns,
   };
-  return { index, values: new Values({ index, lines }, (line) => tokenizer.tokenize(dialect, line)) };
+  return { index, values: new Values({ index, lines }, createTokenizer(index.grammar).tokenize) };
 }
 
 const LOOP = `\

@@ -2,7 +2,8 @@
 
 import json
 
-from jaxscope._view.model import FailureView, ListingIndex, Tab, Table, View
+from jaxscope._view.model import SCHEMA_VERSION, FailureView, ListingIndex, Tab, Table, View
+from jaxscope.lexers.grammar import dialect_rules
 
 PYTHON = """\
 attention.py
@@ -93,6 +94,7 @@ def listing_index(key: str, dialect: str, text: str, **columns) -> ListingIndex:
     index: dict = {
         "key": key,
         "dialect": dialect,
+        "grammar": None if dialect == "python" else dialect_rules(dialect),
         "numbers": [],
         "line_stack": [-1] * count,
         "line_path": [-1] * count,
@@ -178,7 +180,7 @@ class SampleSource:
 
 def view(tabs: list, **fields) -> View:
     made: dict = {
-        "schema": 1,
+        "schema": SCHEMA_VERSION,
         "title": "attention(q: f32[8,128,64], k: f32[8,128,64], v: f32[8,128,64]) → f32[8,128,64]",
         "function": "attention",
         "target": {"name": "tpu:v5e:2x2", "label": "TPU v5e, 2×2 — compile only"},
