@@ -10,6 +10,7 @@ from typing import Any
 from jaxscope._facts import Facts
 from jaxscope._inputs import Request, read_call, read_request, refuse_collisions
 from jaxscope._inspection import Inspection
+from jaxscope._programs import Programs
 from jaxscope._stages import run_stages
 from jaxscope._targets import resolve_target
 
@@ -107,7 +108,7 @@ class _Work:
     def run(self, *, live: bool) -> Inspection:
         """Runs the stages, with a picture if `live`."""
         facts, request = self._facts, self._request
-        inspection = Inspection(facts)
+        inspection = Inspection(Programs(facts))
         display = inspection._display if live else None
         facts.begin()
         if display is not None:

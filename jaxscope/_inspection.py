@@ -3,7 +3,7 @@
 Input: the facts of one inspection. Output: `Inspection`, small on purpose; what it offers is worked out elsewhere.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from jaxscope._analysis.mismatches import Mismatches, check_call, mismatch_frame
 from jaxscope._analysis.operations import operations_frame
 from jaxscope._analysis.signature import signature_frame
 from jaxscope._facts import Facts
+from jaxscope._programs import Programs
 from jaxscope._render.display import Display
 from jaxscope._render.html import render_table, visible
 from jaxscope._render.text import render_text, table_lines
@@ -69,9 +70,10 @@ class Inspection:
     without the listings. It holds types, never an argument's array.
     """
 
-    def __init__(self, facts: Facts):
-        self._facts = facts
-        self._source = ViewSource(facts)
+    def __init__(self, programs: Programs):
+        self._programs = programs
+        self._facts = programs.first
+        self._source = ViewSource(programs)
         self._display = Display(self._source)
 
     @property
@@ -80,9 +82,28 @@ class Inspection:
         return self._facts.stages
 
     @property
+    def targets(self) -> tuple[str, ...]:
+        """The names of the targets that the function was compiled for, in the order in which they were asked for.
+
+        What is said of one program below is said of the first; `for_target` gives the others.
+        """
+        return self._programs.names
+
+    def for_target(self, name: str) -> "Inspection":
+        """The inspection of one target alone.
+
+        Args:
+            name: One of `targets`.
+
+        Raises:
+            jaxscope.errors.InputError: The function was not compiled for it.
+        """
+        return Inspection(Programs(self._programs.of(name)))
+
+    @property
     def error(self) -> BaseException | None:
-        """The very exception of the stage that failed; None when none did."""
-        return self._facts.error
+        """The very exception of the stage that failed, for the first target with one; None when none did."""
+        return next((facts.error for facts in self._programs if facts.error is not None), None)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -125,23 +146,39 @@ class Inspection:
 
     @property
     def cost(self) -> "pd.DataFrame":
-        """XLA's own cost figures (FLOPs, transcendentals, bytes), before and after optimisation."""
-        return cost_frame(self._facts.cost)
+        """XLA's own cost figures (FLOPs, transcendentals, bytes), before and after optimisation.
+
+        With several targets, a column ``target`` comes first.
+        """
+        return self._frame(lambda facts: cost_frame(facts.cost))
 
     @property
     def memory(self) -> "pd.DataFrame":
-        """XLA's own memory figures of the compiled program, in bytes."""
-        return memory_frame(self._facts.memory)
+        """XLA's own memory figures of the compiled program, in bytes; with several targets, ``target`` comes first."""
+        return self._frame(lambda facts: memory_frame(facts.memory))
 
     @property
     def signature(self) -> "pd.DataFrame":
-        """One row per argument leaf, static argument and result."""
-        return signature_frame(self._facts.signature)
+        """One row per argument leaf, static argument and result; with several targets, ``target`` comes first."""
+        return self._frame(lambda facts: signature_frame(facts.signature))
 
     @property
     def ops(self) -> "pd.DataFrame":
-        """One row per op of every stage: name, result type, lines, Python place, name path."""
-        return operations_frame([self._facts.listing(key) for key in self._facts.available_listings()])
+        """One row per op of every stage: name, result type, lines, Python place, name path.
+
+        With several targets, a column ``target`` comes first.
+        """
+        return self._frame(lambda facts: operations_frame([facts.listing(key) for key in facts.available_listings()]))
+
+    def _frame(self, build: Callable[[Facts], "pd.DataFrame"]) -> "pd.DataFrame":
+        if len(self._programs) == 1:
+            return build(self._facts)
+        import pandas as pd
+
+        frames = [build(facts) for facts in self._programs]
+        for name, frame in zip(self._programs.names, frames, strict=True):
+            frame.insert(0, "target", name)
+        return pd.concat(frames, ignore_index=True)
 
     @property
     def saved_bytes(self) -> int:

@@ -23,6 +23,7 @@ ORDER = [
     {"_links"},
     {"_analysis"},
     {"_facts"},
+    {"_programs"},
     {"_view"},
     {"_render"},
     {"_inspection"},

@@ -49,7 +49,7 @@ def own_part(inspection):
                 row["cells"] = [row["cells"][number] for number in shown]
     view["tabs"] = [tab for tab in view["tabs"] if tab["key"] in OURS or tab["failure"] is not None]
     view["versions"] = "VERSIONS"
-    view["target"]["label"] = "TARGET"
+    view["targets"][0]["label"] = "TARGET"
     return render_text(SimpleNamespace(view=view, index=source.index, text=source.text))
 
 

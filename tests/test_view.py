@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import jaxscope
 from jaxscope import _facts
 from jaxscope._facts import Facts
+from jaxscope._programs import Programs
 from jaxscope._inputs import read_request
 from jaxscope._stages import STAGES, run_stages
 from jaxscope._targets import resolve_target
@@ -152,10 +153,10 @@ def test_tabs_follow_the_stages_while_they_run():
     request, target = read_request(two_lines, ("f32[4,4]", "f32[4,4]"), {}), resolve_target()
     facts = Facts(request, target)
     facts.begin()
-    states = [[tab["status"] for tab in build_view(facts)["tabs"]]]
+    states = [[tab["status"] for tab in build_view(Programs(facts))["tabs"]]]
     for stage in run_stages(request, target):
         facts.finish(stage)
-        states.append([tab["status"] for tab in build_view(facts)["tabs"]])
+        states.append([tab["status"] for tab in build_view(Programs(facts))["tabs"]])
     wait, run, done = "pending", "running", "done"
     assert states == [
         [wait, run, wait, wait, wait, wait, wait],

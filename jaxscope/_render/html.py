@@ -176,13 +176,13 @@ def _most_telling(rows: list[Row], most_rows: int | None) -> list[Row]:
     return [rows[number] for number in sorted(by_weight[:most_rows])]
 
 
-def _stage(tab: Tab) -> str:
+def _stage(tab: Tab, title: str) -> str:
     status = _STATUS_WORDS.get(tab["status"], tab["status"])
     # Why a stage failed is told at length below the table.
     reason = "" if tab["failure"] else tab["reason"]
     remarks = " ".join(filter(None, (reason, *tab["notes"])))
     cells = (
-        tab["title"],
+        title,
         status,
         tab["count"],
         "" if tab["seconds"] is None else format_seconds(tab["seconds"]),
@@ -193,19 +193,21 @@ def _stage(tab: Tab) -> str:
 
 def render_fallback(view: View, note: str = "") -> str:
     """The view as a static fragment, for places where no script runs; `note` says how to get the interactive one."""
+    labels = {target["name"]: target["label"] for target in view["targets"]}
+    titles = {tab["key"]: ", ".join([tab["title"], *(labels[name] for name in tab["targets"])]) for tab in view["tabs"]}
     parts = [
         f"<div><p><strong><code>{escape(view['title'])}</code></strong></p>",
-        f"<p>{escape(view['target']['label'])} · {escape(view['versions'])}</p>",
+        f"<p>{escape('; '.join(labels.values()))} · {escape(view['versions'])}</p>",
     ]
     parts += [f"<p>{escape(text)}</p>" for text in (*view["notes"], note) if text]
     parts.append("<table><thead><tr>")
     parts += [f"<th {_ALIGN['left']}>{name}</th>" for name in ("stage", "status", "size", "time", "remarks")]
-    parts.append(f"</tr></thead><tbody>{''.join(map(_stage, view['tabs']))}</tbody></table>")
-    parts += [_failure(tab["title"], tab["failure"]) for tab in view["tabs"] if tab["failure"]]
+    parts.append(f"</tr></thead><tbody>{''.join(_stage(tab, titles[tab['key']]) for tab in view['tabs'])}</tbody></table>")
+    parts += [_failure(titles[tab["key"]], tab["failure"]) for tab in view["tabs"] if tab["failure"]]
     for tab in view["tabs"]:
         content = "".join(render_table(table, FALLBACK_ROWS) for table in tab["tables"])
         if content:
-            summary = " · ".join(escape(text) for text in (tab["title"], tab["count"]) if text)
+            summary = " · ".join(escape(text) for text in (titles[tab["key"]], tab["count"]) if text)
             parts.append(f"<details><summary>{summary}</summary>{content}</details>")
     return "".join(parts) + "</div>"
 

@@ -43,10 +43,12 @@ def render_text(source: TextSource, *, colour: bool = False, times: bool = False
         listings: Whether to print the texts of the stages, or only their counts.
     """
     view = source.view
-    head = [view["title"], f"target: {view['target']['label']}", view["versions"], *_notes(view["notes"])]
+    labels = {target["name"]: target["label"] for target in view["targets"]}
+    targets = f"{'target' if len(labels) == 1 else 'targets'}: {'; '.join(labels.values())}"
+    head = [view["title"], targets, view["versions"], *_notes(view["notes"])]
     blocks = ["\n".join(map(visible, head))]
     for tab in view["tabs"]:
-        lines = [_heading(tab, times), *_notes(tab["notes"])]
+        lines = [_heading(tab, [labels[name] for name in tab["targets"]], times), *_notes(tab["notes"])]
         if tab["failure"] is not None:
             lines += _failure(tab["failure"])
         elif tab["reason"]:
@@ -65,8 +67,8 @@ def _notes(notes: list[str]) -> list[str]:
     return [f"note: {note}" for note in notes]
 
 
-def _heading(tab: Tab, times: bool) -> str:
-    parts = [tab["title"]]
+def _heading(tab: Tab, targets: list[str], times: bool) -> str:
+    parts = [tab["title"], *targets]
     if tab["count"]:
         parts.append(tab["count"])
     if tab["status"] not in ("done", "pending"):

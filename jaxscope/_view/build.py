@@ -1,6 +1,6 @@
 """From an inspection to the view model: every tab, whatever state it is in.
 
-Input: what an `Inspection` offers (`Facts`), possibly while its stages are still running. Output: a `View`. A tab whose
+Input: what an `Inspection` offers (`Programs`), possibly while its stages are still running. Output: a `View`. A tab whose
 facts cannot be worked out says so itself and leaves the others alone; tests set `CONTAIN_FAILURES` to False so that
 nothing is hidden from them.
 """
@@ -12,9 +12,11 @@ from typing import Any
 import jaxscope
 from jaxscope._facts import Facts
 from jaxscope._failures import explain
+from jaxscope._programs import Programs
 from jaxscope._sources import display_name, source_line
 from jaxscope._stages import STAGES, Stage, StageSpec
 from jaxscope._view import tables
+from jaxscope._view.comparison import comparison_tables
 from jaxscope._view.format import format_count, format_share
 from jaxscope._view.model import SCHEMA_VERSION, FailureView, Place, Status, Tab, Table, View
 from jaxscope.errors import UnavailableError
@@ -26,32 +28,58 @@ CONTAIN_FAILURES = True
 _NEEDED_STAGES = {"cost": ("lower", "compile"), "memory": ("compile",), "types": ()}
 
 
-def build_view(facts: Facts) -> View:
+_TABLE_TABS = (
+    ("cost", "Cost", tables.cost_tables),
+    ("memory", "Memory", tables.memory_tables),
+    ("types", "Types", tables.type_tables),
+)
+
+
+def build_view(programs: Programs) -> View:
     """The view of what is known by now."""
-    tabs = [_contain(_python_tab, facts, _tab("python", "Python"))]
-    for spec in STAGES:
-        tabs.append(_contain(lambda facts, spec=spec: _stage_tab(facts, spec), facts, _tab(spec.dialect, spec.title)))
-    for key, title, build in (
-        ("cost", "Cost", tables.cost_tables),
-        ("memory", "Memory", tables.memory_tables),
-        ("types", "Types", tables.type_tables),
-    ):
-        tabs.append(
-            _contain(
-                lambda facts, key=key, title=title, build=build: _table_tab(facts, key, title, build),
-                facts,
-                _tab(key, title, "tables"),
-            )
-        )
+    first = programs.first
+    tabs = [_contain(_python_tab, first, _tab("python", "Python"))]
+    for facts in programs:
+        tabs += _program_tabs(programs, facts)
     return View(
         schema=SCHEMA_VERSION,
-        title=_contain_title(facts),
-        function=facts.name,
-        target={"name": facts.target.name, "label": facts.target.label},
+        title=_contain_title(first),
+        function=first.name,
+        targets=[{"name": facts.target.name, "label": facts.target.label} for facts in programs],
+        choices=[],
         versions=versions(),
-        notes=list(facts.notes),
+        notes=list(dict.fromkeys(note for facts in programs for note in facts.notes)),
         tabs=tabs,
     )
+
+
+def _program_tabs(programs: Programs, facts: Facts) -> list[Tab]:
+    """The tabs of one target; a jaxpr that it shares with the first one is shown once."""
+    several = len(programs) > 1
+    tabs = []
+    for spec in STAGES:
+        is_jaxpr = spec.dialect == "jaxpr"
+        if is_jaxpr and facts is not programs.first and programs.shares_trace(facts):
+            continue
+        tab = _contain(lambda facts, spec=spec: _stage_tab(facts, spec), facts, _tab(spec.dialect, spec.title))
+        about = [each for each in programs if is_jaxpr and programs.shares_trace(each)] if is_jaxpr else [facts]
+        tab["targets"] = [each.target.name for each in (about if facts is programs.first else [facts])]
+        tabs.append(tab)
+    for key, title, build in _TABLE_TABS:
+        tab = _contain(
+            lambda facts, key=key, title=title, build=build: _table_tab(facts, key, title, build),
+            facts,
+            _tab(key, title, "tables"),
+        )
+        if several and tab["status"] == "done":
+            tab["tables"] = [*comparison_tables(key, programs), *tab["tables"]]
+        tab["targets"] = [facts.target.name]
+        tabs.append(tab)
+    for tab in tabs:
+        tab["key"] = programs.key(facts, tab["key"])
+        if not several:
+            tab["targets"] = []
+    return tabs
 
 
 def versions() -> str:
@@ -72,6 +100,7 @@ def _tab(key: str, title: str, kind: Any = "listing", status: Status = "pending"
         failure=None,
         tables=[],
         notes=[],
+        targets=[],
     )
 
 

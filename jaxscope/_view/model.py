@@ -80,7 +80,7 @@ class Tab(TypedDict):
 
     `count` is a short string such as ``18 eqns`` ("" while unknown), `seconds` the stage's own time (None where there
     is none), `reason` why a tab without content has none. A listing tab carries `lines` and `size_bytes` once it is
-    known.
+    known. `targets` are the names of the targets that the tab is about; empty means all.
     """
 
     key: str
@@ -93,6 +93,7 @@ class Tab(TypedDict):
     failure: FailureView | None
     tables: list[Table]
     notes: list[str]
+    targets: list[str]
     lines: NotRequired[int]
     size_bytes: NotRequired[int]
 
@@ -104,13 +105,25 @@ class Target(TypedDict):
     label: str
 
 
+class Choice(TypedDict):
+    """A target that the program could be compiled for; `reason` says why it is not available, "" where it is."""
+
+    name: str
+    label: str
+    reason: str
+
+
 class View(TypedDict):
-    """The whole picture but for the listings' text."""
+    """The whole picture but for the listings' text.
+
+    `targets` are those that the program is compiled for, `choices` those that the kernel could compile it for.
+    """
 
     schema: int
     title: str
     function: str
-    target: Target
+    targets: list[Target]
+    choices: list[Choice]
     versions: str
     notes: list[str]
     tabs: list[Tab]

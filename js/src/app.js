@@ -15,9 +15,10 @@ import { linkedLines, match } from "./links.js";
 import { Live, endedStages } from "./live.js";
 import { Listings } from "./listings.js";
 import { Pane, stateSentence } from "./pane.js";
+import { Picker } from "./picker.js";
 import { showPins } from "./pins.js";
 import { SIZES, keepPreferences, readPreferences } from "./preferences.js";
-import { reconcile, togglePin } from "./selection.js";
+import { counterpart, reconcile, tabsOf, togglePin } from "./selection.js";
 import { showStatus } from "./status.js";
 import { Strip } from "./strip.js";
 import { renderTable } from "./table.js";
@@ -45,7 +46,7 @@ export class App {
     /** @type {{key: string, line: number} | null} */
     this.hover = null;
     /** @type {import("./source.js").Selection} */
-    this.selection = { tab: "", left: "", right: "", pins: [] };
+    this.selection = { target: "", tab: "", left: "", right: "", pins: [] };
     /** Whether the user has chosen anything in this view. */
     this.chosen = false;
     this.preferences = readPreferences();
@@ -59,6 +60,7 @@ export class App {
     this.header = h("div", { class: "headline" });
     this.live = new Live(signal);
     this.commands = commandsOf(this);
+    this.picker = new Picker((name) => this.selectTarget(name), signal);
     this.tools = new Tools((name) => this.run(name), signal);
     this.notes = h("div", { class: "notes" });
     const strip = h("div", { class: "strip" });
@@ -156,7 +158,7 @@ export class App {
     if (view === this.shownView && JSON.stringify(this.selection) === earlier) return;
     this.shownView = view;
     this.#guard(this.header, "The header", () => this.#drawHeader());
-    this.#guard(this.strip.element, "The strip of stages", () => this.strip.show(this.view.tabs, this.selection.tab));
+    this.#guard(this.strip.element, "The strip of stages", () => this.strip.show(this.#tabs(), this.selection.tab));
     this.#drawBody();
     // Once, when the stages have ended: moving the pointer asks the kernel for nothing.
     for (const tab of this.#compiledTabs()) if ((tab.size_bytes ?? Infinity) <= COUNTED_BYTES) this.listings.load(tab);
@@ -174,7 +176,7 @@ export class App {
     this.selection.tab = key;
     if (tab.kind === "listing") this.selection.right = key;
     this.#save();
-    this.strip.show(this.view.tabs, key);
+    this.strip.show(this.#tabs(), key);
     this.#drawBody();
   }
 
@@ -190,10 +192,10 @@ export class App {
   }
 
   #drawHeader() {
-    const { title, target, versions, notes } = this.view;
+    const { title, notes } = this.view;
     const level = this.source.fillsWindow ? 1 : 2;
     const signature = h("code", { class: "signature", role: "heading", "aria-level": level, title }, title);
-    const label = h("span", { class: "target", title: versions }, target.label);
+    const label = this.picker.show(this.view, this.selection.target);
     replace(this.header, signature, label);
     setAttribute(this.element, "aria-label", `jaxscope: ${this.view.function}`);
     // What scrolls has to be reached by the keyboard; what does not would only be in its way.
@@ -222,6 +224,25 @@ export class App {
     const lastPin = this.selection.pins[this.selection.pins.length - 1];
     if (changed && lastPin) this.#bringLinked(lastPin.listing, lastPin.line);
     this.mark();
+  }
+
+  /** What the strip shows: what there is for the chosen target. */
+  #tabs() {
+    return tabsOf(this.view, this.selection.target);
+  }
+
+  /** @param {string} name */
+  selectTarget(name) {
+    if (!this.view.targets.some((target) => target.name === name)) {
+      this.source.compile?.(name);
+      this.live.say(`asked the kernel to compile for ${name}`, "target");
+      return;
+    }
+    this.selection.target = name;
+    this.selection.tab = counterpart(this.view, this.selection.tab, name);
+    this.#save();
+    this.shownView = null;
+    this.refresh();
   }
 
   /** Failure, notes and tables of a tab. @param {Tab | undefined} tab */
@@ -269,7 +290,7 @@ export class App {
   }
 
   #compiledTabs() {
-    return this.view.tabs.filter((tab) => tab.kind === "listing" && tab.key !== "python" && tab.status === "done");
+    return this.#tabs().filter((tab) => tab.kind === "listing" && tab.key !== "python" && tab.status === "done");
   }
 
   /** What the compilers made, as far as it is loaded. */

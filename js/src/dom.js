@@ -7,7 +7,7 @@ import { visible } from "./visible.js";
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
 // Attributes that could run a script, load something or carry styles have no business here.
-const allowed = /^(class|id|title|role|type|value|for|open|disabled|selected|tabindex|colspan|scope|dir|aria-[a-z]+|data-[a-z-]+)$/;
+const allowed = /^(class|id|title|role|type|value|label|for|open|disabled|selected|tabindex|colspan|scope|dir|aria-[a-z]+|data-[a-z-]+)$/;
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag

@@ -50,7 +50,7 @@ export class Pane {
    */
   show(tabs, tab, listings) {
     const earlier = this.listing.listing?.key;
-    replace(this.select, ...tabs.map((each) => h("option", { value: each.key }, each.title)));
+    replace(this.select, ...tabs.map((each) => h("option", { value: each.key }, [each.title, ...each.targets.slice(-1)].join(" · "))));
     this.select.value = tab?.key ?? "";
     replace(this.coverage);
     for (const button of this.finder.buttons) button.hidden = true;

@@ -53,6 +53,7 @@ export interface Tab {
   failure: FailureView | null;
   tables: Table[];
   notes: string[];
+  targets: string[];
   lines?: number;
   size_bytes?: number;
 }
@@ -62,11 +63,18 @@ export interface Target {
   label: string;
 }
 
+export interface Choice {
+  name: string;
+  label: string;
+  reason: string;
+}
+
 export interface View {
   schema: number;
   title: string;
   function: string;
-  target: Target;
+  targets: Target[];
+  choices: Choice[];
   versions: string;
   notes: string[];
   tabs: Tab[];

@@ -4,14 +4,24 @@
 /** @typedef {import("./source.js").Selection} Selection */
 /** @typedef {import("./source.js").Pin} Pin */
 
+/** The tabs of one target, and those that it shares with others. @param {View} view @param {string} target */
+export const tabsOf = (view, target) => view.tabs.filter(({ targets }) => !targets.length || targets.includes(target));
+
+/** The tab of another target that shows the same, such as its HLO. @param {View} view @param {string} key @param {string} target */
+export function counterpart(view, key, target) {
+  const base = (/** @type {string} */ name) => name.split("@")[0];
+  return tabsOf(view, target).find((tab) => base(tab.key) === base(key))?.key ?? key;
+}
+
 /**
  * The tab that shows most before anybody chooses: a failure, else the newest finished stage.
- * @param {View} view
+ * @param {View} view @param {string} target
  */
-export function automaticTab(view) {
-  const listings = view.tabs.filter((tab) => tab.kind === "listing");
+export function automaticTab(view, target) {
+  const tabs = tabsOf(view, target);
+  const listings = tabs.filter((tab) => tab.kind === "listing");
   const done = listings.filter((tab) => tab.status === "done");
-  const tab = view.tabs.find((each) => each.failure) ?? done[done.length - 1] ?? listings[1] ?? view.tabs[0];
+  const tab = tabs.find((each) => each.failure) ?? done[done.length - 1] ?? listings[1] ?? tabs[0];
   return tab?.key ?? "";
 }
 
@@ -22,14 +32,17 @@ export function automaticTab(view) {
  * @returns {Selection}
  */
 export function reconcile(view, wanted, chosen) {
-  const keys = view.tabs.map((tab) => tab.key);
-  const listings = view.tabs.filter((tab) => tab.kind === "listing").map((tab) => tab.key);
   /** @type {(among: string[], key: string | undefined, otherwise: string | undefined) => string} */
   const known = (among, key, otherwise) => (key !== undefined && among.includes(key) ? key : (otherwise ?? ""));
-  const automatic = automaticTab(view);
+  const names = view.targets.map(({ name }) => name);
+  const target = known(names, wanted.target, names[0]);
+  const keys = tabsOf(view, target).map((tab) => tab.key);
+  const listings = view.tabs.filter((tab) => tab.kind === "listing").map((tab) => tab.key);
+  const automatic = automaticTab(view, target);
   const tab = chosen ? known(keys, wanted.tab, automatic) : automatic;
   const pins = Array.isArray(wanted.pins) ? wanted.pins : [];
   return {
+    target,
     tab,
     left: known(listings, wanted.left, known(listings, "python", listings[0])),
     right: listings.includes(tab) ? tab : known(listings, wanted.right, listings[1] ?? listings[0]),

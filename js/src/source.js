@@ -5,12 +5,13 @@
  * @typedef {import("./schema").View} View
  * @typedef {import("./transfer.js").ListingData} ListingData
  * @typedef {{listing: string, line: number}} Pin
- * @typedef {{tab: string, left: string, right: string, pins: Pin[]}} Selection
+ * @typedef {{target: string, tab: string, left: string, right: string, pins: Pin[]}} Selection
  *
  * @typedef {object} Source
  * @property {View} view
  * @property {(key: string) => Promise<ListingData>} listing rejects with a reason for people
  * @property {(key: string) => string} [absence] why a saved notebook does not hold a listing, "" where it does
+ * @property {(target: string) => void} [compile] asks the kernel for another target, where there may be one
  * @property {(callback: () => void, signal: AbortSignal) => void} onChange the view or the selection has changed elsewhere
  * @property {boolean} [fillsWindow] whether it is a page of its own
  * @property {() => Partial<Selection>} get
@@ -157,6 +158,7 @@ export function widgetSource(model, signal) {
       if (requests.size === 1) ask(key);
       return request.promise;
     },
+    compile: (target) => model.send({ type: "compile", target }),
     absence: (key) => String(model.get("left_out")?.[key] ?? ""),
     onChange(callback, until) {
       listen("change:view", callback, until);

@@ -5,9 +5,9 @@ import { reconcile, togglePin } from "../src/selection.js";
 /** @param {[string, "listing" | "tables", import("../src/schema").Tab["status"], boolean?][]} tabs @returns {import("../src/schema").View} */
 function view(...tabs) {
   return {
-    schema: 1, title: "", function: "", target: { name: "", label: "" }, versions: "", notes: [],
+    schema: 1, title: "", function: "", targets: [{ name: "", label: "" }], choices: [], versions: "", notes: [],
     tabs: tabs.map(([key, kind, status, fails]) => ({
-      key, title: key, kind, status, count: "", seconds: null, reason: "", tables: [], notes: [],
+      key, title: key, kind, status, count: "", seconds: null, reason: "", tables: [], notes: [], targets: [],
       failure: fails ? { headline: "", message: "", advice: "", places: [], traceback: "" } : null,
     })),
   };
@@ -18,7 +18,7 @@ const late = view(["python", "listing", "done"], ["jaxpr", "listing", "done"], [
 
 test("until somebody chooses, the newest finished stage is shown", () => {
   assert.equal(reconcile(early, {}, false).tab, "python");
-  assert.deepEqual(reconcile(late, reconcile(early, {}, false), false), { tab: "hlo", left: "python", right: "hlo", pins: [] });
+  assert.deepEqual(reconcile(late, reconcile(early, {}, false), false), { target: "", tab: "hlo", left: "python", right: "hlo", pins: [] });
 });
 
 test("a choice stays", () => {
@@ -31,14 +31,14 @@ test("a failure comes first", () => {
 });
 
 test("a report keeps the listing on the right for later", () => {
-  assert.deepEqual(reconcile(late, { tab: "cost", left: "jaxpr", right: "hlo" }, true), { tab: "cost", left: "jaxpr", right: "hlo", pins: [] });
+  assert.deepEqual(reconcile(late, { tab: "cost", left: "jaxpr", right: "hlo" }, true), { target: "", tab: "cost", left: "jaxpr", right: "hlo", pins: [] });
 });
 
 test("what does not fit is replaced, not followed", () => {
   const wanted = { tab: "gone", left: "cost", right: "gone", pins: [{ listing: "hlo", line: 3 }, { listing: "gone", line: 1 }, { listing: "hlo", line: -1 }] };
-  assert.deepEqual(reconcile(late, wanted, true), { tab: "hlo", left: "python", right: "hlo", pins: [{ listing: "hlo", line: 3 }] });
+  assert.deepEqual(reconcile(late, wanted, true), { target: "", tab: "hlo", left: "python", right: "hlo", pins: [{ listing: "hlo", line: 3 }] });
   assert.deepEqual(reconcile(late, /** @type {any} */ ({ pins: "x" }), false).pins, []);
-  assert.deepEqual(reconcile(view(), {}, false), { tab: "", left: "", right: "", pins: [] });
+  assert.deepEqual(reconcile(view(), {}, false), { target: "", tab: "", left: "", right: "", pins: [] });
 });
 
 test("a pin replaces the others, unless more are wanted, and a second time takes it away", () => {

@@ -132,6 +132,7 @@ def tab(key: str, title: str, kind: str = "listing", **fields) -> Tab:
         "failure": None,
         "tables": [],
         "notes": [],
+        "targets": [],
     }
     made.update(fields)
     return made  # type: ignore[return-value]
@@ -157,6 +158,7 @@ def table(key: str, title: str, columns: list, rows: list, **fields) -> Table:
         "columns": columns,
         "rows": [row if isinstance(row, dict) else {"cells": row, "tone": "", "marks": []} for row in rows],
         "notes": [],
+        "targets": [],
         "empty": "",
     }
     made.update(fields)
@@ -183,7 +185,8 @@ def view(tabs: list, **fields) -> View:
         "schema": SCHEMA_VERSION,
         "title": "attention(q: f32[8,128,64], k: f32[8,128,64], v: f32[8,128,64]) → f32[8,128,64]",
         "function": "attention",
-        "target": {"name": "tpu:v5e:2x2", "label": "TPU v5e, 2×2 — compile only"},
+        "targets": [{"name": "tpu:v5e:2x2", "label": "TPU v5e, 2×2 — compile only"}],
+        "choices": [],
         "versions": "JAX 0.10.2, jaxlib 0.10.2",
         "notes": [],
         "tabs": tabs,
@@ -404,7 +407,7 @@ def hostile() -> SampleSource:
         tab("hlo", evil, count=evil, status="failed", failure=failure, lines=count, reason=evil),
         tab("evil", evil, "tables", count=evil, tables=[evil_table], notes=[evil], reason=evil),
     ]
-    made = view(tabs, title=evil, function=evil, target={"name": evil, "label": evil}, versions=evil, notes=[evil])
+    made = view(tabs, title=evil, function=evil, targets=[{"name": evil, "label": evil}], versions=evil, notes=[evil])
     listings = {"python": (python, text), "hlo": (index, text), HOSTILE[2]: ValueError(evil)}
     return SampleSource(made, listings)
 

@@ -1,0 +1,97 @@
+"""The figures of several targets side by side, one column for each.
+
+Input: the programs of an inspection, some of which may still be running. Output: the tables that stand above those of a
+single target. A missing figure keeps its reason, below the table.
+"""
+
+from collections.abc import Callable
+
+from jaxscope._analysis import columns
+from jaxscope._analysis.cost import MAIN_KEYS
+from jaxscope._analysis.memory import TOTAL
+from jaxscope._analysis.unavailable import Unavailable
+from jaxscope._facts import Facts
+from jaxscope._programs import Programs
+from jaxscope._view.format import format_bytes, format_quantity
+from jaxscope._view.model import Column, Row, Table
+
+_MISSING = "—"
+_MEMORY_KEYS = ("argument", "output", "temporary", "alias", "generated code", TOTAL, "peak")
+
+Figures = dict[str, float | Unavailable]
+
+
+def comparison_tables(key: str, programs: Programs) -> list[Table]:
+    """The table for the tab ``cost`` or ``memory``; none for the others."""
+    if key == "cost":
+        return [_table(programs, "cost", "after", "figure", MAIN_KEYS, _cost_figures, _format_cost)]
+    if key == "memory":
+        return [_table(programs, "memory", "size_bytes", "memory", _MEMORY_KEYS, _memory_figures, _format_memory)]
+    return []
+
+
+def _cost_figures(facts: Facts) -> Figures:
+    return {row.key: row.after for row in facts.cost.rows}
+
+
+def _memory_figures(facts: Facts) -> Figures:
+    return {row.key: row.size_bytes for row in facts.memory.rows}
+
+
+def _format_cost(key: str, value: float) -> str:
+    return format_bytes(value) if key.startswith("bytes") else format_quantity(value)
+
+
+def _format_memory(_key: str, value: float) -> str:
+    return format_bytes(value)
+
+
+def _table(
+    programs: Programs,
+    table: str,
+    column: str,
+    head: str,
+    keys: tuple[str, ...],
+    read: Callable[[Facts], Figures],
+    show: Callable[[str, float], str],
+) -> Table:
+    figures = [_figures_of(facts, keys, read) for facts in programs]
+    meaning = columns.column(table, column).help
+    reasons: dict[str, None] = {}
+    rows = []
+    for key in keys:
+        cells = []
+        for facts, known in zip(programs, figures, strict=True):
+            value = known.get(key, Unavailable(f"XLA does not report {key} there."))
+            if isinstance(value, Unavailable):
+                reasons[f"{_MISSING} {facts.target.name}: {value.reason}"] = None
+                cells.append(_MISSING)
+            else:
+                cells.append(show(key, value))
+        rows.append(Row(cells=[columns.row(table, key).label, *cells], tone="", marks=[]))
+    first = columns.column(table, head)
+    return Table(
+        key=f"{table}-targets",
+        title="Targets side by side",
+        source="XLA, one device of each",
+        summary="",
+        tone="",
+        columns=[
+            Column(key=head, label=first.label, align="left", code=False, help=first.help),
+            *(
+                Column(key=name, label=name, align="right", code=False, help=f"{facts.target.label}. {meaning}")
+                for name, facts in zip(programs.names, programs, strict=True)
+            ),
+        ],
+        rows=rows,
+        notes=list(reasons),
+        empty="There are no figures yet.",
+    )
+
+
+def _figures_of(facts: Facts, keys: tuple[str, ...], read: Callable[[Facts], Figures]) -> Figures:
+    compiled = facts.stages.get("compile")
+    if compiled is None or compiled.product is None:
+        reason = compiled.reason if compiled is not None else "It is not compiled yet."
+        return dict.fromkeys(keys, Unavailable(reason))
+    return read(facts)
