@@ -5,9 +5,10 @@ interface. Input: JAX's own objects. Output: plain values and the records of `ja
 it is needed and what would let us delete it. Tested on JAX 0.8, 0.10 and 0.12.
 """
 
+import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -221,3 +222,32 @@ def short_type(leaf: Any) -> str:
     if isinstance(leaf, jax.ShapeDtypeStruct):
         return core.ShapedArray(leaf.shape, leaf.dtype).str_short(short_dtypes=True)
     return type(leaf).__name__
+
+
+def meshes_of(traced: Any, compiled: Any) -> tuple[Mapping[str, int], ...]:
+    """Axis sizes by name of the meshes that a program names, in the order of their axes, each once.
+
+    They stand in the shardings of arguments and results, and in the parameters of what maps over a mesh.
+
+    Args:
+        traced: A `jax.stages.Traced`, or None.
+        compiled: A `jax.stages.Compiled`, or None.
+    """
+    found: dict[tuple[tuple[str, int], ...], None] = {}
+
+    def add(mesh: Any) -> None:
+        sizes = tuple((str(axis), int(size)) for axis, size in dict(getattr(mesh, "shape", None) or {}).items())
+        if sizes:
+            found[sizes] = None
+
+    for name in ("input_shardings", "output_shardings"):
+        # What a backend cannot say about its executables it says with one of several errors.
+        with contextlib.suppress(Exception):
+            for sharding in jax.tree.leaves(getattr(compiled, name)):
+                add(getattr(sharding, "mesh", None))
+    for jaxpr in every_jaxpr(traced.jaxpr) if getattr(traced, "jaxpr", None) is not None else ():
+        for equation in jaxpr.eqns:
+            add(equation.params.get("mesh"))
+            for sharding in jax.tree.leaves(equation.params.get("sharding")):
+                add(getattr(sharding, "mesh", None))
+    return tuple(dict(sizes) for sizes in found)

@@ -202,7 +202,9 @@ def render_fallback(view: View, note: str = "") -> str:
     parts += [f"<p>{escape(text)}</p>" for text in (*view["notes"], note) if text]
     parts.append("<table><thead><tr>")
     parts += [f"<th {_ALIGN['left']}>{name}</th>" for name in ("stage", "status", "size", "time", "remarks")]
-    parts.append(f"</tr></thead><tbody>{''.join(_stage(tab, titles[tab['key']]) for tab in view['tabs'])}</tbody></table>")
+    parts.append(
+        f"</tr></thead><tbody>{''.join(_stage(tab, titles[tab['key']]) for tab in view['tabs'])}</tbody></table>"
+    )
     parts += [_failure(titles[tab["key"]], tab["failure"]) for tab in view["tabs"] if tab["failure"]]
     for tab in view["tabs"]:
         content = "".join(render_table(table, FALLBACK_ROWS) for table in tab["tables"])
