@@ -1,8 +1,8 @@
 """The programs of one inspection: one function, compiled for one target or for several.
 
-Problem: several targets share the Python and mostly the jaxpr, but nothing after that, and every listing and table needs
-a name of its own. Input: the `Facts` of each target. Output: `Programs`, which knows what is shared, and which facts a
-key such as ``hlo`` or ``hlo@tpu:v5e:2x2`` means.
+Problem: several targets share the Python and mostly the jaxpr, but nothing after that, and every listing and table
+needs a name of its own. Input: the `Facts` of each target. Output: `Programs`, which knows what is shared, and which
+facts a key such as ``hlo`` or ``hlo@tpu:v5e:2x2`` means.
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ class Programs:
     def find(self, key: str) -> tuple[Facts, str]:
         """The facts and the plain key that a key of `key` stands for."""
         base, _, name = key.partition("@")
-        return (self._facts[name] if name in self._facts else self.first), base
+        return self._facts.get(name, self.first), base
 
     def shares_trace(self, facts: Facts) -> bool:
         """Whether the jaxpr is that of the first target.

@@ -7,7 +7,7 @@ import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { shortenVariables, shortenedProperties } from "./shorten.mjs";
 
-const LIMIT_BYTES = 130_000;
+const LIMIT_BYTES = 120_000;
 const here = fileURLToPath(new URL(".", import.meta.url));
 const target = fileURLToPath(new URL("../jaxscope/static/widget.js", import.meta.url));
 const unfinished = `${target}.new`;

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import jaxscope
 from jaxscope import _facts
 from jaxscope._facts import Facts
-from jaxscope._programs import Programs
 from jaxscope._inputs import read_request
+from jaxscope._programs import Programs
 from jaxscope._stages import STAGES, run_stages
 from jaxscope._targets import resolve_target
 from jaxscope._view import build

@@ -1,6 +1,6 @@
 """From an inspection to the view model: every tab, whatever state it is in.
 
-Input: what an `Inspection` offers (`Programs`), possibly while its stages are still running. Output: a `View`. A tab whose
+Input: what an `Inspection` offers (`Programs`), possibly while stages still run. Output: a `View`. A tab whose
 facts cannot be worked out says so itself and leaves the others alone; tests set `CONTAIN_FAILURES` to False so that
 nothing is hidden from them.
 """
