@@ -150,6 +150,11 @@ class Facts:
         return cost_of(self.product("lower"), self.product("compile"), texts.get("hlo"), texts.get("stablehlo"))
 
     @cached_property
+    def meshes(self) -> tuple[Mapping[str, int], ...]:
+        """Axis sizes by name of the meshes that the program names."""
+        return _jax.meshes_of(self.product("trace"), self.product("compile"))
+
+    @cached_property
     def memory(self) -> MemoryTable:
         """XLA's own memory figures."""
         return memory_of(self.product("compile"))

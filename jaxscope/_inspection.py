@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
+from jaxscope._analysis.collectives import collectives_frame
 from jaxscope._analysis.cost import cost_frame
 from jaxscope._analysis.memory import memory_frame
 from jaxscope._analysis.mismatches import Mismatches, check_call, mismatch_frame
@@ -156,6 +157,14 @@ class Inspection:
     def memory(self) -> "pd.DataFrame":
         """XLA's own memory figures of the compiled program, in bytes; with several targets, ``target`` comes first."""
         return self._frame(lambda facts: memory_frame(facts.memory))
+
+    @property
+    def collectives(self) -> "pd.DataFrame":
+        """One row per instruction that communicates: axes of the mesh, groups, bytes, lines.
+
+        With several targets, a column ``target`` comes first.
+        """
+        return self._frame(lambda facts: collectives_frame(facts.listing("hlo"), facts.meshes))
 
     @property
     def signature(self) -> "pd.DataFrame":

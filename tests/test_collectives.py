@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxscope._analysis.collectives import axes_of_groups, axes_of_pairs, replica_groups
+from jaxscope._ir.hlo_types import size_bytes
 
 PROGRAM = """
 import json
@@ -46,9 +48,16 @@ for name, body in bodies.items():
     inspection = jaxscope.inspect(over(body), "f32[64,8]", strict=True)
     meshes = _jax.meshes_of(inspection.traced, inspection.compiled)
     listing = inspection._facts.listing("hlo").listing
-    found[name] = [[one.kind, one.axes, one.group_size, one.group_count] for one in collectives_of(listing, meshes)]
+    found[name] = [
+        [one.kind, one.axes, one.group_size, one.group_count, one.operand_bytes]
+        for one in collectives_of(listing, meshes)
+    ]
 print(json.dumps(found))
 """
+
+
+# Of f32[64,8] over 8 devices.
+LOCAL_BYTES = 64 // 8 * 8 * 4
 
 
 def test_axes_are_those_of_the_program():
@@ -56,14 +65,14 @@ def test_axes_are_those_of_the_program():
     run = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout) == {
-        "psum data": [["all-reduce", ["data"], 2, 4]],
-        "psum model": [["all-reduce", ["model"], 4, 2]],
-        "psum data model": [["all-reduce", ["data", "model"], 8, 1]],
-        "psum data one": [["all-reduce", ["data"], 2, 4]],
-        "all_gather model": [["all-gather", ["model"], 4, 2]],
-        "reduce_scatter data": [["reduce-scatter", ["data"], 2, 4]],
-        "ppermute model": [["collective-permute", ["model"], 4, 2]],
-        "all_to_all model": [["all-to-all", ["model"], 4, 2]],
+        "psum data": [["all-reduce", ["data"], 2, 4, LOCAL_BYTES]],
+        "psum model": [["all-reduce", ["model"], 4, 2, LOCAL_BYTES]],
+        "psum data model": [["all-reduce", ["data", "model"], 8, 1, LOCAL_BYTES]],
+        "psum data one": [["all-reduce", ["data"], 2, 4, LOCAL_BYTES]],
+        "all_gather model": [["all-gather", ["model"], 4, 2, LOCAL_BYTES]],
+        "reduce_scatter data": [["reduce-scatter", ["data"], 2, 4, LOCAL_BYTES]],
+        "ppermute model": [["collective-permute", ["model"], 4, 2, LOCAL_BYTES]],
+        "all_to_all model": [["all-to-all", ["model"], 4, 2, LOCAL_BYTES]],
     }
 
 
@@ -143,3 +152,23 @@ def test_pairs_that_leave_the_mesh_have_no_axes():
     assert axes_of_pairs(((0, 5),), {"x": 4}) is None
     assert axes_of_pairs(((0, 1), (1, 0), (2, 3), (3, 2)), {"x": 2, "y": 2}) == ("y",)
     assert axes_of_pairs((), {"x": 4}) == ()
+
+
+NUMPY_NAMES = {
+    "pred": "bool", "s8": "int8", "u16": "uint16", "s32": "int32", "u64": "uint64", "f16": "float16",
+    "bf16": "bfloat16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
+    "f8e4m3fn": "float8_e4m3fn", "f8e5m2fnuz": "float8_e5m2fnuz", "f8e4m3b11fnuz": "float8_e4m3b11fnuz",
+}  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.sampled_from(sorted(NUMPY_NAMES)), st.lists(st.integers(0, 9), max_size=3)), min_size=1))
+def test_sizes_are_those_of_numpy(arrays):
+    texts = [f"{name}[{','.join(map(str, shape))}]{{0:T(8,128)(2,1)S(1)}}" for name, shape in arrays]
+    expected = sum(np.dtype(jnp.dtype(NUMPY_NAMES[name])).itemsize * math.prod(shape) for name, shape in arrays)
+    assert size_bytes(f"({', /*index=1*/'.join(texts)}, token[])") == expected
+    assert size_bytes("odd9[3]") is None
+
+
+@pytest.mark.parametrize(("text", "expected"), [("s4[3]", 2), ("s2[5]", 2), ("u1[9]", 2), ("s32[<=5,2]", 40)])
+def test_sizes_of_parts_of_bytes(text, expected):
+    assert size_bytes(text) == expected

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+import jaxscope
 from jaxscope._analysis import columns
 from jaxscope._analysis.cost import MAIN_KEYS, cost_frame, cost_of
 from jaxscope._analysis.memory import ROW_KEYS, memory_frame, memory_of
@@ -24,6 +25,7 @@ def frames():
         "mismatches": mismatch_frame(check_call(signature, (1.0,))),
         "cost": cost_frame(cost_of(lowered, compiled)),
         "memory": memory_frame(memory_of(compiled)),
+        "collectives": jaxscope.inspect(lambda x: x + 1, F3).collectives,
     }
 
 

@@ -10,12 +10,18 @@ https://openxla.org/xla/operation_semantics
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import TYPE_CHECKING
 
 from jaxscope._analysis.unavailable import Unavailable
-from jaxscope._ir.model import Listing, Op
+from jaxscope._ir.hlo_types import size_bytes
+from jaxscope._ir.model import NO_STACK, Listing, Op
+from jaxscope._links import LinkedListing
+
+if TYPE_CHECKING:
+    import pandas
 
 KINDS = (
     "all-gather",
@@ -58,6 +64,7 @@ class Collective:
         axes: The axes of the mesh that it runs over, in the mesh's order, those of size 1 left out.
         group_size: How many devices take part in each group.
         group_count: How many groups there are.
+        operand_bytes: What each device gives, unpadded.
     """
 
     op: int
@@ -65,6 +72,7 @@ class Collective:
     axes: tuple[str, ...] | Unavailable
     group_size: int | Unavailable
     group_count: int | Unavailable
+    operand_bytes: int | Unavailable
 
 
 def collectives_of(listing: Listing, meshes: Sequence[Mapping[str, int]]) -> tuple[Collective, ...]:
@@ -79,40 +87,84 @@ def collectives_of(listing: Listing, meshes: Sequence[Mapping[str, int]]) -> tup
     for number, op in enumerate(listing.ops):
         kind = op.name.removesuffix("-start")
         if kind in KINDS:
-            found.append(_read(number, kind, op, listing.lines[op.line], devices, meshes))
+            groups = _groups_of(kind, listing.lines[op.line], devices, meshes)
+            found.append(Collective(number, kind, *groups, _operand_bytes(listing, op)))
     return tuple(found)
 
 
-def _read(number: int, kind: str, op: Op, line: str, devices: int, meshes: Sequence[Mapping[str, int]]) -> Collective:
+COLLECTIVE_COLUMNS = (
+    "collective",
+    "axes",
+    "group_size",
+    "groups",
+    "operand_bytes",
+    "line",
+    "file",
+    "python_line",
+    "missing",
+)
+
+
+def collectives_frame(linked: LinkedListing, meshes: Sequence[Mapping[str, int]]) -> "pandas.DataFrame":
+    """One row per collective; missing figures are NA and their reasons are in the column ``missing``."""
+    import pandas
+
+    rows = []
+    for one in collectives_of(linked.listing, meshes):
+        figures = (one.axes, one.group_size, one.group_count, one.operand_bytes)
+        missing = dict.fromkeys(value.reason for value in figures if isinstance(value, Unavailable))
+        axes, *numbers = (None if isinstance(value, Unavailable) else value for value in figures)
+        stack = linked.op_stack[one.op]
+        frame = linked.stacks.frames[linked.stacks.nodes[stack][0]] if stack != NO_STACK else None
+        place = (frame.file, frame.line) if frame is not None else (None, None)
+        named = ", ".join(axes) if axes is not None else None
+        rows.append((one.kind, named, *numbers, linked.listing.ops[one.op].line + 1, *place, " ".join(missing)))
+    frame = pandas.DataFrame(rows, columns=list(COLLECTIVE_COLUMNS))
+    whole = ("group_size", "groups", "operand_bytes", "line", "python_line")
+    return frame.astype(dict.fromkeys(whole, "Int64"))
+
+
+def _operand_bytes(listing: Listing, op: Op) -> int | Unavailable:
+    total = 0
+    for name in op.operands:
+        source = listing.definition(op.block, name)
+        size = size_bytes(listing.ops[source].type) if source is not None else None
+        if size is None:
+            return Unavailable(f"The size of the operand {name} is not known.")
+        total += size
+    return total
+
+
+_GroupFacts = tuple[tuple[str, ...] | Unavailable, int | Unavailable, int | Unavailable]
+
+
+def _groups_of(kind: str, line: str, devices: int, meshes: Sequence[Mapping[str, int]]) -> _GroupFacts:
+    """Axes, size of a group, number of groups."""
     if kind == "collective-permute":
-        pairs = tuple(pair for pair in _listed(_PAIRS.search(line)))
-        axes = next((axes for mesh in meshes if (axes := axes_of_pairs(pairs, mesh)) is not None), None)
-        size: int | Unavailable = (
-            math.prod(mesh_of(axes, meshes)[axis] for axis in axes) if axes else Unavailable(_NO_MESH)
-        )
-        count: int | Unavailable = devices // size if isinstance(size, int) else size
-        return Collective(number, kind, axes if axes is not None else Unavailable(_NO_MESH), size, count)
+        return _along_pairs(_listed(_PAIRS.search(line)), devices, meshes)
     if named := _NAMED.search(line):
         sizes = {axis: int(size) for axis, size in _AXIS.findall(named[1])}
         axes = tuple(_WHOLE_AXIS.findall(named[2]))
-        if ":" not in named[2] and set(axes) <= set(sizes):
-            size = math.prod(sizes[axis] for axis in axes)
-            wide = tuple(axis for axis in axes if sizes[axis] > 1)
-            return Collective(number, kind, wide, size, math.prod(sizes.values()) // size)
-        return Collective(number, kind, *(Unavailable(f"XLA names a part of an axis: {named[0]}."),) * 3)
+        if ":" in named[2] or not set(axes) <= set(sizes):
+            return (Unavailable(f"XLA names a part of an axis: {named[0]}."),) * 3
+        size = math.prod(sizes[axis] for axis in axes)
+        return tuple(axis for axis in axes if sizes[axis] > 1), size, math.prod(sizes.values()) // size
     groups = replica_groups(line, devices)
     if groups is None:
-        return Collective(number, kind, *(Unavailable("The instruction names no groups that can be read."),) * 3)
-    axes = next((axes for mesh in meshes if (axes := axes_of_groups(groups, mesh)) is not None), None)
-    return Collective(number, kind, axes if axes is not None else Unavailable(_NO_MESH), len(groups[0]), len(groups))
+        return (Unavailable("The instruction names no groups that can be read."),) * 3
+    found = next((axes for mesh in meshes if (axes := axes_of_groups(groups, mesh)) is not None), None)
+    return (found if found is not None else Unavailable(_NO_MESH)), len(groups[0]), len(groups)
+
+
+def _along_pairs(pairs: Groups, devices: int, meshes: Sequence[Mapping[str, int]]) -> _GroupFacts:
+    for mesh in meshes:
+        if (axes := axes_of_pairs(pairs, mesh)) is not None:
+            size = math.prod(mesh[axis] for axis in axes)
+            return axes, size, devices // size
+    return (Unavailable(_NO_MESH),) * 3
 
 
 _NO_MESH = "No mesh of the program has axes that give these groups."
-
-
-def mesh_of(axes: Iterable[str], meshes: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
-    """The first mesh that has all these axes."""
-    return next(mesh for mesh in meshes if all(axis in mesh for axis in axes))
 
 
 def _device_count(head: str) -> int:

@@ -254,8 +254,55 @@ _MEMORY = (
     _REASONS,
 )
 
+_COLLECTIVES = (
+    Entry(
+        "collective", "Collective", "The instruction that communicates.", "The opcode in the compiled HLO.", "Never."
+    ),
+    Entry(
+        "axes",
+        "Axes",
+        "The axes of the mesh whose devices take part together; empty for groups of one device.",
+        "The groups of device numbers in the instruction, laid over the meshes of the program's shardings.",
+        "When no mesh of the program has axes that give these groups.",
+    ),
+    Entry(
+        "group_size",
+        "Group",
+        "How many devices take part together.",
+        "The instruction; for a permutation, the devices along the axes that it moves along.",
+        "When the groups cannot be read.",
+        "right",
+    ),
+    Entry("groups", "Groups", "How many such groups there are.", "The instruction.", "As for the group.", "right"),
+    Entry(
+        "operand_bytes",
+        "Operand bytes",
+        "What each device gives, without padding; a loop's body counts once.",
+        "The types of the operands.",
+        "When the type of an operand is not known.",
+        "right",
+    ),
+    Entry("line", "HLO line", "The line of the compiled text, from 1.", "The listing.", "Never.", "right"),
+    Entry("file", "File", "The Python file.", "The debug location.", "When the compiler made the instruction."),
+    Entry(
+        "python_line",
+        "Python line",
+        "The innermost line of the user's.",
+        "The debug location.",
+        "When the compiler made the instruction.",
+        "right",
+    ),
+    _REASONS,
+)
+
 COLUMNS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
-    {"signature": _SIGNATURE, "mismatches": _MISMATCHES, "cost": _COST, "memory": _MEMORY}
+    {
+        "signature": _SIGNATURE,
+        "mismatches": _MISMATCHES,
+        "cost": _COST,
+        "memory": _MEMORY,
+        "collectives": _COLLECTIVES,
+    }
 )
 
 _COST_ROWS = (

@@ -14,6 +14,7 @@ from jaxscope._analysis.mismatches import Mismatches
 from jaxscope._analysis.signature import CapturedConstants, Leaf, Signature
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
+from jaxscope._view.collectives import collective_tables
 from jaxscope._view.format import format_bytes, format_count, format_exact, format_quantity
 from jaxscope._view.model import Column, Row, Table, Tone
 
@@ -57,6 +58,7 @@ def cost_tables(facts: Facts) -> tuple[str, list[Table]]:
     parts = [row for row in cost.rows if row.is_part]
     return _main_figure(cost), [
         main,
+        *collective_tables(facts),
         *([_cost_table("cost-parts", "Shares of single operands", parts)] if parts else []),
     ]
 
