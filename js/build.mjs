@@ -5,7 +5,8 @@
 import { build, transform } from "esbuild";
 import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { shortenVariables, shortenedProperties } from "./shorten.mjs";
+import { deflateSync } from "node:zlib";
+import { shortenedProperties } from "./shorten.mjs";
 
 const LIMIT_BYTES = 120_000;
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -14,14 +15,14 @@ const unfinished = `${target}.new`;
 
 const browsers = ["es2022", "chrome111", "firefox113", "safari16.4"];
 
-/** The style sheet without its spaces. */
+/** The style sheet deflated, which the browser inflates as it does listings: a third of the bytes. */
 const styles = {
   name: "styles",
   /** @param {import("esbuild").PluginBuild} builder */
   setup(builder) {
     builder.onLoad({ filter: /\.css$/ }, async ({ path }) => {
       const { code } = await transform(await readFile(path, "utf8"), { loader: "css", minify: true, target: browsers });
-      return { contents: await shortenVariables(code, new URL(".", import.meta.url)), loader: "text" };
+      return { contents: deflateSync(code, { level: 9 }).toString("base64"), loader: "text" };
     });
   },
 };

@@ -1,7 +1,7 @@
 /**
- * What the bundle may call by a shorter name. Problem: esbuild shortens variables, but neither properties nor the style
- * sheet's variables, and the names of this program are written to be read. Input: the sources, and the declarations of
- * everything that others name too. Output: a regex for esbuild's `mangleProps`, and shorter styles.
+ * What the bundle may call by a shorter name. Problem: esbuild shortens variables but not properties, and the names of
+ * this program are written to be read. Input: the sources, and the declarations of everything that others name too.
+ * Output: a regex for esbuild's `mangleProps`.
  *
  * Kept are the names that a browser has (TypeScript's own libraries), those of the view model with the grammars in it
  * (schema.d.ts) and the attributes of elements, those of the modules whose objects are stored or sent, and every string
@@ -16,33 +16,12 @@ const LIBRARY = /^lib\.(dom|es)[a-z0-9.]*\.d\.ts$/;
 const WORD = /[A-Za-z_$][\w$]*/g;
 // `    readonly scrollTop: number;`, `    closest<E extends Element>(selectors: string): E | null;`
 const MEMBER = /^ +(?:readonly |get |set |static )*([A-Za-z_$][\w$]*)\??[(:<]/gm;
-// `"foldAll"`, a string that may be a name, and what stands in backquotes
-const TEXT = /"[A-Za-z_$][\w$]*"|`(?:[^`\\]|\\.)*`/g;
+// `"foldAll"`, a string that may be a name
+const TEXT = /(["`])[A-Za-z_$][\w$]*\1/g;
 // `dataset.theme`: an attribute, data-theme, under another name
 const ATTRIBUTE = /\bdataset\.([A-Za-z]+)/g;
-// `--k-keyword`
-const VARIABLE = /--[a-z][a-z0-9-]*/g;
-// `--jp-layout-color0`, `--vscode-editor-background`
-const FOREIGN = /^--(jp|vscode)-/;
 // `contentHeight`: short names have nothing to lose
 const OWN = /^[a-z][A-Za-z]{2,}$/;
-
-/**
- * The style sheet with its own variables under short names; those of notebooks and those that a module sets stay.
- * @param {string} styles
- * @param {URL} here the folder of this file
- */
-export async function shortenVariables(styles, here) {
-  const modules = (await readdir(new URL("src/", here))).filter((name) => name.endsWith(".js"));
-  const sources = (await Promise.all(modules.map((name) => readFile(new URL(`src/${name}`, here), "utf8")))).join("\n");
-  /** @type {Map<string, string>} */
-  const short = new Map();
-  return styles.replace(VARIABLE, (name) => {
-    if (FOREIGN.test(name) || sources.includes(name)) return name;
-    if (!short.has(name)) short.set(name, `--${short.size.toString(36)}_`);
-    return /** @type {string} */ (short.get(name));
-  });
-}
 
 /** The folder with TypeScript's declarations of the language and of browsers; since 7 it belongs to one platform. */
 async function librariesFolder(/** @type {URL} */ here) {

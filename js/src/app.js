@@ -24,7 +24,6 @@ import { Strip } from "./strip.js";
 import { renderTable } from "./table.js";
 import { followTheme } from "./theme.js";
 import { Tools } from "./tools.js";
-import styles from "./style.css";
 
 // Listings above this are loaded when they are opened only.
 const COUNTED_BYTES = 8_000_000;
@@ -37,9 +36,10 @@ export class App {
   /**
    * @param {HTMLElement} host
    * @param {import("./source.js").Source} source
+   * @param {string} styles
    * @param {AbortSignal} signal
    */
-  constructor(host, source, signal) {
+  constructor(host, source, styles, signal) {
     this.source = source;
     this.signal = signal;
     this.listings = new Listings(source, () => this.#drawBody(), signal);

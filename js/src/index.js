@@ -2,6 +2,12 @@
 import { App } from "./app.js";
 import { renderBroken } from "./failure.js";
 import { pageSource, widgetSource } from "./source.js";
+import deflatedStyles from "./style.css";
+import { decodeBase64, inflate } from "./transfer.js";
+
+const inflatedStyles = inflate(decodeBase64(deflatedStyles));
+// Whoever draws first hears what is wrong with them.
+inflatedStyles.catch(() => {});
 
 /**
  * @param {HTMLElement} el
@@ -20,12 +26,12 @@ export function mount(el, source, signal) {
   host.setAttribute("data-lm-suppress-shortcuts", "true");
   el.append(host);
   life.signal.addEventListener("abort", () => host.remove(), { once: true });
-  try {
-    new App(host, source, life.signal);
-  } catch (error) {
-    console.error("[jaxscope]", error);
-    host.replaceWith(renderBroken("The inspection", error));
-  }
+  inflatedStyles
+    .then((styles) => life.signal.aborted || new App(host, source, styles, life.signal))
+    .catch((error) => {
+      console.error("[jaxscope]", error);
+      host.replaceWith(renderBroken("The inspection", error));
+    });
   return () => life.abort();
 }
 

@@ -14,52 +14,80 @@
  * @property {string} label what it does
  */
 
-/** @type {KeyAction[]} */
+/**
+ * @param {string} group @param {KeyAction["scope"]} scope
+ * @param {[name: string, keys: string | string[], label: string][]} actions
+ * @returns {KeyAction[]}
+ */
+const rows = (group, scope, actions) => actions.map(([name, keys, label]) => ({ name, keys: [keys].flat(), scope, group, label }));
+
 export const ACTIONS = [
-  { name: "down", keys: ["ArrowDown"], scope: "listing", group: "Lines", label: "next line" },
-  { name: "up", keys: ["ArrowUp"], scope: "listing", group: "Lines", label: "previous line" },
-  { name: "page-down", keys: ["PageDown"], scope: "listing", group: "Lines", label: "a page down" },
-  { name: "page-up", keys: ["PageUp"], scope: "listing", group: "Lines", label: "a page up" },
-  { name: "first", keys: ["Home"], scope: "listing", group: "Lines", label: "first line" },
-  { name: "last", keys: ["End"], scope: "listing", group: "Lines", label: "last line" },
-  { name: "right", keys: ["ArrowRight"], scope: "listing", group: "Lines", label: "open the fold, or scroll right" },
-  { name: "left", keys: ["ArrowLeft"], scope: "listing", group: "Lines", label: "close the fold, or scroll left" },
-  { name: "fold", keys: [" "], scope: "listing", group: "Lines", label: "open or close the fold" },
-  { name: "search", keys: ["/", "Ctrl+F"], scope: "pane", group: "Find and copy", label: "search" },
-  { name: "next-match", keys: ["n"], scope: "pane", group: "Find and copy", label: "next match" },
-  { name: "previous-match", keys: ["N"], scope: "pane", group: "Find and copy", label: "previous match" },
-  { name: "match-case", keys: ["Alt+C"], scope: "search", group: "Find and copy", label: "match case" },
-  { name: "regex", keys: ["Alt+R"], scope: "search", group: "Find and copy", label: "regular expression" },
-  { name: "only", keys: ["Alt+O"], scope: "search", group: "Find and copy", label: "only matches: no other lines" },
-  { name: "line", keys: ["g"], scope: "pane", group: "Find and copy", label: "go to line" },
-  { name: "copy", keys: ["c"], scope: "pane", group: "Find and copy", label: "copy lines as shown; Shift and arrows choose several" },
-  { name: "copy-exact", keys: ["C"], scope: "pane", group: "Find and copy", label: "copy exact text" },
-  { name: "copy-place", keys: ["l"], scope: "pane", group: "Find and copy", label: "copy place in Python" },
-  { name: "menu", keys: ["z"], scope: "pane", group: "Fold", label: "menu: go to line, copy, fold" },
-  { name: "fold-all", keys: ["z a"], scope: "menu", group: "Fold", label: "fold all" },
-  { name: "unfold-all", keys: ["z u"], scope: "menu", group: "Fold", label: "unfold all" },
-  { name: "level-1", keys: ["z 1"], scope: "menu", group: "Fold", label: "fold to level 1" },
-  { name: "level-2", keys: ["z 2"], scope: "menu", group: "Fold", label: "fold to level 2" },
-  { name: "linked", keys: ["z k"], scope: "menu", group: "Fold", label: "fold all but what is linked" },
-  { name: "pin", keys: ["Enter"], scope: "listing", group: "Pins", label: "pin the line; with Shift, keep the other pins" },
-  { name: "unpin-one", keys: ["1", "2", "3", "4", "5", "6"], scope: "app", group: "Pins", label: "take that pin off" },
-  { name: "leave", keys: ["Escape"], scope: "app", group: "Pins", label: "leave the full screen, or take all pins off" },
-  { name: "definition", keys: ["d"], scope: "app", group: "Values", label: "definition of the value, or of the first operand" },
-  { name: "use", keys: ["u"], scope: "app", group: "Values", label: "next use" },
-  { name: "use-before", keys: ["U"], scope: "app", group: "Values", label: "use before" },
-  { name: "called", keys: ["i"], scope: "app", group: "Values", label: "into what is called" },
-  { name: "back", keys: ["b"], scope: "app", group: "Values", label: "back from a jump; Alt+← too" },
-  { name: "before", keys: ["["], scope: "app", group: "Screen", label: "stage or report before" },
-  { name: "after", keys: ["]"], scope: "app", group: "Screen", label: "stage or report after" },
-  { name: "layout", keys: ["w"], scope: "app", group: "Screen", label: "layout: automatic, one pane, side by side, stacked" },
-  { name: "full", keys: ["F"], scope: "app", group: "Screen", label: "full screen" },
-  { name: "follow", keys: ["f"], scope: "app", group: "Screen", label: "whether the other pane scrolls to what is linked" },
-  { name: "help", keys: ["?"], scope: "app", group: "Screen", label: "all keys" },
-  { name: "locations", keys: ["o"], scope: "app", group: "Text", label: "Python line beside every operation: short, full call stack, off" },
-  { name: "layouts", keys: ["y"], scope: "app", group: "Text", label: "layouts of arrays" },
-  { name: "metadata", keys: ["m"], scope: "app", group: "Text", label: "metadata" },
-  { name: "config", keys: ["k"], scope: "app", group: "Text", label: "backend configuration" },
-  { name: "exact", keys: ["e"], scope: "app", group: "Text", label: "the compiler's exact text, nothing put away" },
+  ...rows("Lines", "listing", [
+    ["down", "ArrowDown", "next line"],
+    ["up", "ArrowUp", "previous line"],
+    ["page-down", "PageDown", "a page down"],
+    ["page-up", "PageUp", "a page up"],
+    ["first", "Home", "first line"],
+    ["last", "End", "last line"],
+    ["right", "ArrowRight", "open the fold, or scroll right"],
+    ["left", "ArrowLeft", "close the fold, or scroll left"],
+    ["fold", " ", "open or close the fold"],
+  ]),
+  ...rows("Find and copy", "pane", [
+    ["search", ["/", "Ctrl+F"], "search"],
+    ["next-match", "n", "next match"],
+    ["previous-match", "N", "previous match"],
+  ]),
+  ...rows("Find and copy", "search", [
+    ["match-case", "Alt+C", "match case"],
+    ["regex", "Alt+R", "regular expression"],
+    ["only", "Alt+O", "only matches: no other lines"],
+  ]),
+  ...rows("Find and copy", "pane", [
+    ["line", "g", "go to line"],
+    ["copy", "c", "copy lines as shown; Shift and arrows choose several"],
+    ["copy-exact", "C", "copy exact text"],
+    ["copy-place", "l", "copy place in Python"],
+  ]),
+  ...rows("Fold", "pane", [
+    ["menu", "z", "menu: go to line, copy, fold"],
+  ]),
+  ...rows("Fold", "menu", [
+    ["fold-all", "z a", "fold all"],
+    ["unfold-all", "z u", "unfold all"],
+    ["level-1", "z 1", "fold to level 1"],
+    ["level-2", "z 2", "fold to level 2"],
+    ["linked", "z k", "fold all but what is linked"],
+  ]),
+  ...rows("Pins", "listing", [
+    ["pin", "Enter", "pin the line; with Shift, keep the other pins"],
+  ]),
+  ...rows("Pins", "app", [
+    ["unpin-one", ["1", "2", "3", "4", "5", "6"], "take that pin off"],
+    ["leave", "Escape", "leave the full screen, or take all pins off"],
+  ]),
+  ...rows("Values", "app", [
+    ["definition", "d", "definition of the value, or of the first operand"],
+    ["use", "u", "next use"],
+    ["use-before", "U", "use before"],
+    ["called", "i", "into what is called"],
+    ["back", "b", "back from a jump; Alt+← too"],
+  ]),
+  ...rows("Screen", "app", [
+    ["before", "[", "stage or report before"],
+    ["after", "]", "stage or report after"],
+    ["layout", "w", "layout: automatic, one pane, side by side, stacked"],
+    ["full", "F", "full screen"],
+    ["follow", "f", "whether the other pane scrolls to what is linked"],
+    ["help", "?", "all keys"],
+  ]),
+  ...rows("Text", "app", [
+    ["locations", "o", "Python line beside every operation: short, full call stack, off"],
+    ["layouts", "y", "layouts of arrays"],
+    ["metadata", "m", "metadata"],
+    ["config", "k", "backend configuration"],
+    ["exact", "e", "the compiler's exact text, nothing put away"],
+  ]),
 ];
 
 /** @param {string} key @param {KeyAction["scope"]} scope @returns {KeyAction | undefined} */
