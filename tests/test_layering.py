@@ -11,7 +11,8 @@ PACKAGE = Path(__file__).parents[1] / "jaxscope"
 # A module may import only from groups before its own, or from its own package.
 ORDER = [
     {"__version__", "errors", "lexers", "_ir.model", "_analysis.unavailable"},
-    {"_jax"},
+    {"_targets.model"},
+    {"_jax", "_jax_topology"},
     {"_jax_types"},
     {"_specs"},
     {"_inputs"},

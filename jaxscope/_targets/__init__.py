@@ -5,29 +5,14 @@ passed as ``target=``. Output: a `Target`, whose device every argument is placed
 their place here too; so far only what `jax.devices` offers is known.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import jax
 
+from jaxscope._targets.model import Target, TopologySpec
 from jaxscope.errors import InputError
 
-
-@dataclass(frozen=True)
-class Target:
-    """An attached device to compile for.
-
-    Attributes:
-        name: What the user would pass: ``cpu``, ``gpu``, ``tpu``.
-        label: The device in words, for people.
-        platform: JAX's name of the platform.
-        device: The device, or None for the backend that JAX would use anyway.
-    """
-
-    name: str
-    label: str
-    platform: str
-    device: Any = None
+__all__ = ["Target", "TopologySpec", "resolve_target"]
 
 
 def resolve_target(target: Any = None) -> Target:
