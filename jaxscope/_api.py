@@ -10,6 +10,7 @@ from typing import Any
 from jaxscope._facts import Facts
 from jaxscope._inputs import Request, read_call, read_request, refuse_collisions
 from jaxscope._inspection import Inspection
+from jaxscope._placement import place, place_request
 from jaxscope._programs import Programs
 from jaxscope._stages import run_stages
 from jaxscope._targets import resolve_target
@@ -35,10 +36,12 @@ def show(
             ``.trace`` or ``.lower``), a `jax.stages` object or a `jax.export.Exported`.
         *args: Arguments of `f`: arrays, `jax.ShapeDtypeStruct`, Python scalars (weak types are kept), pytrees of these,
             strings such as ``"f32[8,128]"`` or ``"bf16[8,@data 128]"``, and plain values for static parameters.
-        target: Where to compile: None for JAX's own choice, a platform such as ``"cpu"``, or a `jax.Device`.
+        target: Where to compile: None for JAX's own choice, a platform such as ``"cpu"``, a `jax.Device`, or a machine
+            that need not be there, such as ``"tpu:v5e:4x4"`` or ``"cuda:h100:8"`` (`jaxscope.targets` lists them).
         call: A call to compare with the signature: a tuple of positional arguments or a dict of keyword arguments.
         compiler_options: XLA options, as for `jax.stages.Lowered.compile`.
-        mesh: A `jax.sharding.Mesh` for strings that name mesh axes; None for the mesh in context.
+        mesh: A dict of axis sizes such as ``{"data": 4, "model": 2}``, laid over the target's devices, or a
+            `jax.sharding.Mesh`; for strings that name its axes and functions that use it. None for the mesh in context.
         strict: Whether to raise the exception of a stage that fails, after displaying it.
         **kwargs: Keyword arguments of `f`.
 
@@ -99,9 +102,11 @@ class _Work:
     ):
         options = {"target": target, "call": call, "compiler_options": compiler_options, "mesh": mesh, "strict": strict}
         refuse_collisions(f, options)
-        self._request: Request | None = read_request(f, args, kwargs, mesh)
+        self._placement = place(resolve_target(target), mesh)
+        request = read_request(f, args, kwargs, self._placement.mesh)
+        self._request: Request | None = place_request(request, self._placement)
         self._call = read_call(call)
-        self._facts = Facts(self._request, resolve_target(target), _callers())
+        self._facts = Facts(self._request, self._placement.target, _callers())
         self._compiler_options = compiler_options
         self._strict = strict
 
@@ -114,7 +119,11 @@ class _Work:
         if display is not None:
             display.open()
         stages = run_stages(
-            request, facts.target, self._compiler_options, display.refresh if display is not None else None
+            request,
+            facts.target,
+            self._compiler_options,
+            display.refresh if display is not None else None,
+            self._placement,
         )
         request = self._request = None
         try:

@@ -251,3 +251,24 @@ def meshes_of(traced: Any, compiled: Any) -> tuple[Mapping[str, int], ...]:
             for sharding in jax.tree.leaves(equation.params.get("sharding")):
                 add(getattr(sharding, "mesh", None))
     return tuple(dict(sizes) for sizes in found)
+
+
+def abstract_mesh_in_context() -> Any:
+    """The mesh without devices that `jax.sharding.use_abstract_mesh` set; None when there is none."""
+    mesh = mesh_library.get_abstract_mesh()
+    return None if mesh is None or mesh.empty else mesh
+
+
+def mesh_context(mesh: Any) -> Any:
+    """A context in which `mesh`, concrete or abstract, is the one that functions find.
+
+    `jax.set_mesh` takes concrete meshes only, and refuses to work inside a trace.
+    """
+    if isinstance(mesh, jax.sharding.Mesh):
+        return jax.set_mesh(mesh)
+    return mesh_library.use_abstract_mesh(mesh)
+
+
+def platform_to_ask(platform: str) -> str:
+    """The name under which `jax.devices` knows the platform that a device gives as its own."""
+    return {"cuda": "gpu", "rocm": "gpu"}.get(platform, platform)

@@ -8,6 +8,8 @@ the plugins are quiet. Tested on JAX 0.8, 0.10 and 0.12.
 """
 
 import contextlib
+import functools
+import importlib
 import os
 import sys
 import tempfile
@@ -15,13 +17,25 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import jax
 from jax.experimental import topologies
 
 from jaxscope._targets.model import TopologySpec
 from jaxscope.errors import InputError
 
-# libtpu asks a metadata server for its machine, for minutes where there is none; it reads this once, when it loads.
-PLUGIN_ENVIRONMENT = {"tpu": {"TPU_SKIP_MDS_QUERY": "1"}}
+# Read once, while the plugins load. libtpu asks a metadata server for its machine, for minutes where there is none, and
+# lets one process at a time load it, for the sake of a TPU that is not touched here. The CUDA plugin of JAX 0.8 refuses
+# to start without NVIDIA's libraries, which only running a program needs.
+PLUGIN_ENVIRONMENT = {
+    "tpu": {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"},
+    "cuda": {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1"},
+}
+# The modules of the plugins, newest first; a plugin that is there is found without loading it.
+PLUGIN_MODULES = {
+    "tpu": ("libtpu",),
+    "cuda": ("jax_plugins.xla_cuda13", "jax_plugins.xla_cuda12"),
+    "rocm": ("jax_plugins.xla_rocm7", "jax_plugins.xla_rocm60"),
+}
 
 _LOCK = threading.RLock()
 _DEVICES: dict[TopologySpec, tuple[Any, ...]] = {}
@@ -42,11 +56,7 @@ def topology_devices(spec: TopologySpec) -> tuple[Any, ...]:
         # JAX's own messages (a missing plugin is a RuntimeError) and the plugin's are the reason that is shown.
         with quiet_plugin(spec.platform) as log:
             try:
-                devices = tuple(
-                    topologies.get_topology_desc(
-                        platform=spec.platform, topology_name=spec.topology_name, **dict(spec.options)
-                    ).devices
-                )
+                devices = _describe(spec)
             except Exception as error:
                 lines = " ".join(str(error).split()) or log()
                 raise InputError(
@@ -56,6 +66,38 @@ def topology_devices(spec: TopologySpec) -> tuple[Any, ...]:
                 ) from error
         _DEVICES[spec] = devices
         return devices
+
+
+def _describe(spec: TopologySpec) -> tuple[Any, ...]:
+    make = functools.partial(
+        topologies.get_topology_desc, platform=spec.platform, topology_name=spec.topology_name, **dict(spec.options)
+    )
+    try:
+        return tuple(make().devices)
+    except NotImplementedError:
+        # JAX looks for plugins once: one that refused then, for want of its hardware's libraries, is asked again.
+        if not _initialize_again(spec.platform):
+            raise
+        return tuple(make().devices)
+
+
+def _initialize_again(platform: str) -> bool:
+    """Starts the plugin of a platform that JAX failed to start; False where there is none.
+
+    Plugins are modules with `initialize`, in the namespace package ``jax_plugins``. Deletable with JAX 0.8.
+    """
+    module = next((found for found in map(_plugin_module, PLUGIN_MODULES.get(platform, ())) if found), None)
+    if module is None:
+        return False
+    module.initialize()
+    return True
+
+
+def _plugin_module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
 
 
 @contextlib.contextmanager
@@ -113,3 +155,56 @@ def redirected_stderr() -> Iterator[Any]:
 def _flush() -> None:
     with contextlib.suppress(Exception):  # A closed or replaced stream is nobody's error here.
         sys.stderr.flush()
+
+
+def is_attached(device: Any) -> bool:
+    """Whether a device can run something here; the client of a compile-only device is no client that runs.
+
+    `jaxlib` names the class and JAX does not export it. Deletable when `jax.Device` says so.
+    """
+    return type(getattr(device, "client", None)).__name__ != "CompileOnlyPyClient"
+
+
+def program_devices(lowered: Any) -> tuple[Any, ...] | None:
+    """The devices that a `jax.stages.Lowered` would be compiled for; None when JAX does not say.
+
+    They follow from arguments, meshes and jit's own options, and nothing public tells them before compiling.
+    """
+    devices = getattr(getattr(lowered, "_lowering", None), "_device_list", None)
+    return None if devices is None else tuple(devices)
+
+
+def compiler_defaults(spec: TopologySpec) -> Mapping[str, str]:
+    """Compiler options without which a compiler cannot do without its hardware.
+
+    XLA of JAX 0.8 measures kernels on the GPU to choose one, and stops where there is none; later ones choose without.
+    """
+    old = tuple(map(int, jax.__version__.split(".")[:2])) < (0, 10)
+    return {"xla_gpu_autotune_level": "0"} if spec.platform == "cuda" and old else {}
+
+
+def executable_client(compiled: Any) -> Any:
+    """The client that a `jax.stages.Compiled` belongs to; None when the executable does not say.
+
+    An executable of a client that runs programs has it as `client`; one for devices that are not there has none.
+    """
+    try:
+        return getattr(compiled.runtime_executable(), "client", None)
+    except (NotImplementedError, AttributeError):
+        return None
+
+
+def compiled_shardings(compiled: Any) -> list[Any]:
+    """The shardings of all arguments and results, without unflattening what the user wrote.
+
+    `Compiled.input_shardings` rebuilds the user's containers, which may raise. Deletable when it can be asked flat.
+    """
+    executable = getattr(compiled, "_executable", None)
+    found: list[Any] = []
+    for name in ("_in_shardings", "_out_shardings"):
+        shardings = getattr(executable, name, None)
+        if shardings is None:
+            getter = getattr(executable, name.strip("_").replace("in_", "input_").replace("out_", "output_"), None)
+            shardings = getter() if callable(getter) else ()
+        found += [item for item in shardings or () if isinstance(item, jax.sharding.Sharding)]
+    return found

@@ -1,8 +1,8 @@
 """Runs trace, lower and compile, and keeps what each gave: a product or the exception, never both, never neither.
 
 Problem: later stages need earlier ones, any of them can raise, compilation can take minutes and must not hold the
-prompt, and some inputs would take the whole process down. Input: a `Request` and a `Target`. Output: one `Stage` per
-step, yielded as it finishes.
+prompt, and some inputs would take the whole process down. Input: a `Request` and where it is placed. Output: one
+`Stage` per step, yielded as it finishes.
 """
 
 import contextlib
@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import jax
-
-from jaxscope import _jax
+from jaxscope import _jax, _jax_topology
 from jaxscope._failures import message_of
 from jaxscope._inputs import Request
+from jaxscope._placement import Placement, place
 from jaxscope._targets import Target
 
 Status = Literal["done", "failed", "not reached", "unavailable"]
@@ -73,18 +72,20 @@ def run_stages(
     target: Target,
     compiler_options: Mapping[str, Any] | None = None,
     meanwhile: Callable[[], None] | None = None,
+    placement: Placement | None = None,
 ) -> Iterator[Stage]:
     """Runs the stages in order, yielding each as it finishes; always yields all three.
 
     `meanwhile` is called once in the calling thread while XLA compiles in another: time that would only be waited.
+    `placement` is where the request was placed; by default, on the bare target.
 
     Exceptions become failed stages. `KeyboardInterrupt` is yielded as a failed stage too, and the rest as not reached:
     the caller decides whether to raise it again.
     """
-    steps = _Steps(request, target, compiler_options, meanwhile)
+    steps = _Steps(request, placement or place(target), compiler_options, meanwhile)
     blocked = ""
     for spec, step in zip(STAGES, (steps.trace, steps.lower, steps.compile), strict=True):
-        stage = _attempt(spec.key, step, target) if not blocked else Stage(spec.key, "not reached", reason=blocked)
+        stage = _attempt(spec.key, step) if not blocked else Stage(spec.key, "not reached", reason=blocked)
         if stage.key == "compile" and steps.compile_seconds is not None:
             stage = replace(stage, seconds=steps.compile_seconds)
         if stage.status in ("failed", "not reached"):
@@ -92,9 +93,8 @@ def run_stages(
         yield stage
 
 
-def _attempt(key: str, step: Callable[[], Any], target: Target) -> Stage:
-    placed = jax.default_device(target.device) if target.device is not None else contextlib.nullcontext()
-    with _recorded_warnings() as caught, placed:
+def _attempt(key: str, step: Callable[[], Any]) -> Stage:
+    with _recorded_warnings() as caught:
         # The user's filters stay in force: what they turn into errors is an error here too.
         start = time.perf_counter()
         try:
@@ -141,15 +141,18 @@ class _Steps:
     def __init__(
         self,
         request: Request,
-        target: Target,
+        placement: Placement,
         compiler_options: Mapping[str, Any] | None,
         meanwhile: Callable[[], None] | None,
     ):
         self._meanwhile = meanwhile
         self._request: Request | None = request
         self._kind = request.kind
-        self._target = target
-        self._options = dict(compiler_options) if compiler_options else None
+        self._name = request.name
+        self._placement = placement
+        self._target = target = placement.target
+        defaults = _jax_topology.compiler_defaults(target.topology) if target.topology is not None else {}
+        self._options = {**defaults, **(compiler_options or {})} or None
         self._traced: Any = None
         self._lowered: Any = None
         self._compiled: Any = None
@@ -166,7 +169,8 @@ class _Steps:
         if request.kind == "traced":
             self._traced = request.function
         elif hasattr(request.function, "trace"):
-            self._traced = _jax.unwrap_stage(request.function.trace(*request.args, **request.kwargs))
+            with self._placement.tracing():
+                self._traced = _jax.unwrap_stage(request.function.trace(*request.args, **request.kwargs))
         if not hasattr(self._traced, "jaxpr"):
             # Another library's wrapper without .trace (Equinox, pmap): its .lower does both steps.
             self._traced, self._request = None, request
@@ -181,9 +185,13 @@ class _Steps:
             raise _LeftOut(_gone("compiled", "StableHLO"))
         if self._request is not None:
             request, self._request = self._request, None
-            self._lowered = _jax.unwrap_stage(request.function.lower(*request.args, **request.kwargs))
+            with self._placement.lowering():
+                self._lowered = _jax.unwrap_stage(request.function.lower(*request.args, **request.kwargs))
         elif self._lowered is None:
-            self._lowered = self._traced.lower()
+            platforms = self._placement.lowering_platforms
+            with self._placement.lowering():
+                self._lowered = self._traced.lower(**({"lowering_platforms": platforms} if platforms else {}))
+        self._placement.check_lowered(self._lowered, self._name)
         return self._lowered
 
     def compile(self) -> Any:
@@ -198,6 +206,7 @@ class _Steps:
                     f"{error}. Please report this as a bug of jaxscope; inspection.lowered.compile() compiles without."
                 ) from error
             self._compiled = _in_background(self._compile_lowered, self._meanwhile)
+        self._placement.check_compiled(self._compiled, self._lowered, self._name)
         return self._compiled
 
     def _compile_lowered(self) -> Any:
@@ -208,6 +217,8 @@ class _Steps:
             self.compile_seconds = time.perf_counter() - start
 
     def _refuse_what_cannot_be_compiled(self) -> None:
+        if self._target.kind == "lower-only":
+            raise _LeftOut(self._target.reason)
         platforms = _jax.platforms_of(self._lowered)
         if len(platforms) > 1:
             raise _LeftOut(

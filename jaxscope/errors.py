@@ -16,3 +16,7 @@ class InputError(JaxscopeError, ValueError):
 
 class UnavailableError(JaxscopeError):
     """Something was asked of an inspection that it does not hold; the message gives the reason."""
+
+
+class TargetMismatchError(JaxscopeError):
+    """A program turned out to be for another machine than the target; it is the error of the stage that noticed."""

@@ -17,6 +17,7 @@ ORDER = [
     {"_specs"},
     {"_inputs"},
     {"_targets"},
+    {"_placement"},
     {"_sources"},
     {"_failures"},
     {"_stages"},

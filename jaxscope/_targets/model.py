@@ -11,6 +11,9 @@ from typing import Any, Literal
 
 from jaxscope._analysis.unavailable import Unavailable
 
+NO_FACTS = Unavailable("No published figures are known for this device.")
+_NOT_PUBLISHED = Unavailable("No document was found that gives it.")
+
 Kind = Literal["attached", "compile-only", "lower-only"]
 
 
@@ -59,10 +62,10 @@ class DeviceFacts:
     """
 
     peak_flop_per_second: Mapping[str, Figure] = field(default_factory=lambda: MappingProxyType({}))
-    memory_bytes: Figure | Unavailable = Unavailable("No document was found that gives it.")
-    memory_bandwidth_bytes_per_second: Figure | Unavailable = Unavailable("No document was found that gives it.")
-    interconnect_bandwidth_bytes_per_second: Figure | Unavailable = Unavailable("No document was found that gives it.")
-    on_chip_memory_bytes: Figure | Unavailable = Unavailable("No document was found that gives it.")
+    memory_bytes: Figure | Unavailable = _NOT_PUBLISHED
+    memory_bandwidth_bytes_per_second: Figure | Unavailable = _NOT_PUBLISHED
+    interconnect_bandwidth_bytes_per_second: Figure | Unavailable = _NOT_PUBLISHED
+    on_chip_memory_bytes: Figure | Unavailable = _NOT_PUBLISHED
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class Target:
     topology: TopologySpec | None = None
     device_count: int = 1
     device_kind: str = ""
-    facts: DeviceFacts | Unavailable = Unavailable("Nothing is published here about this device.")
+    facts: DeviceFacts | Unavailable = NO_FACTS
     reason: str = ""
 
     @property
