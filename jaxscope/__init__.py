@@ -7,12 +7,18 @@ from jaxscope import errors
 if TYPE_CHECKING:
     from jaxscope._api import inspect, show
     from jaxscope._inspection import Inspection
+    from jaxscope._target_list import targets
 
 __version__ = "0.1.0"
-__all__ = ["Inspection", "__version__", "errors", "inspect", "show"]
+__all__ = ["Inspection", "__version__", "errors", "inspect", "show", "targets"]
 
 # Loaded on first use: Pygments loads the lexers through this package, and they need no JAX.
-_HOMES = {"Inspection": "jaxscope._inspection", "inspect": "jaxscope._api", "show": "jaxscope._api"}
+_HOMES = {
+    "Inspection": "jaxscope._inspection",
+    "inspect": "jaxscope._api",
+    "show": "jaxscope._api",
+    "targets": "jaxscope._target_list",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -208,3 +208,15 @@ def compiled_shardings(compiled: Any) -> list[Any]:
             shardings = getter() if callable(getter) else ()
         found += [item for item in shardings or () if isinstance(item, jax.sharding.Sharding)]
     return found
+
+
+def attached_devices() -> list[Any]:
+    """The first device of every backend that JAX has started, the CPU's last; starts none but the CPU's.
+
+    `jax.devices` would start them all, which loads their plugins. Deletable when JAX says publicly what it has started.
+    """
+    from jax._src import xla_bridge
+
+    started = xla_bridge.backends() if xla_bridge.backends_are_initialized() else {}
+    devices = [client.local_devices()[0] for client in started.values() if client.local_devices()]
+    return sorted(devices, key=lambda device: device.platform == "cpu")

@@ -26,6 +26,7 @@ def frames():
         "cost": cost_frame(cost_of(lowered, compiled)),
         "memory": memory_frame(memory_of(compiled)),
         "collectives": jaxscope.inspect(lambda x: x + 1, F3).collectives,
+        "targets": jaxscope.targets().frame,
     }
 
 

@@ -28,7 +28,7 @@ ORDER = [
     {"_programs"},
     {"_view"},
     {"_render"},
-    {"_inspection"},
+    {"_inspection", "_target_list"},
     {"_api"},
     {""},
 ]

@@ -123,6 +123,13 @@ _SIGNATURE = (
         "For dropped arguments, static values, and where nothing was decided yet.",
     ),
     Entry(
+        "per_device",
+        "On each device",
+        "The type of the piece that one device holds.",
+        "JAX's shard_shape of the sharding.",
+        "Where there is no sharding, and for shapes that are not numbers.",
+    ),
+    Entry(
         "layout",
         "Layout",
         "The order of the dimensions in memory, and tiles where the platform has them.",
@@ -303,6 +310,43 @@ COLUMNS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
         "memory": _MEMORY,
         "collectives": _COLLECTIVES,
     }
+_TARGETS = (
+    Entry("name", "Name", "What to pass as target=.", "jaxscope's catalogue, or a file of yours.", "Never."),
+    Entry("machine", "Machine", "The machine in words.", "The same.", "Never."),
+    Entry(
+        "devices",
+        "Devices",
+        "JAX devices of the whole machine.",
+        "Its size; where hardware is attached, JAX.",
+        "Never.",
+        "right",
+    ),
+    Entry(
+        "memory_bytes",
+        "Memory of each",
+        "Main memory of one device, in bytes.",
+        "The vendor's document, which Target.facts names.",
+        "Where no document is known.",
+        "right",
+    ),
+    Entry(
+        "state",
+        "State",
+        "attached: the hardware is here. compile-only: its compiler is. lower-only: StableHLO is the last stage.",
+        "JAX, and which packages are installed.",
+        "Never.",
+    ),
+    Entry(
+        "missing",
+        "Missing",
+        "Why there is no compiling for it, and the command that changes that.",
+        "Which packages are installed.",
+        "Empty when nothing is missing.",
+    ),
+)
+
+COLUMNS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
+    {"signature": _SIGNATURE, "mismatches": _MISMATCHES, "cost": _COST, "memory": _MEMORY, "targets": _TARGETS}
 )
 
 _COST_ROWS = (

@@ -52,6 +52,7 @@ class Leaf:
         static: Whether it is baked into the program and left out when the compiled function is called.
         value: The shortened repr of a static value, "" for arrays.
         sharding: How it is spread over devices.
+        per_device: The type of the piece that one device holds.
         layout: The order of dimensions in memory.
         note: What else there is to say, "" for nothing.
     """
@@ -67,6 +68,7 @@ class Leaf:
     static: bool = False
     value: str = ""
     sharding: str | Unavailable = _STATIC
+    per_device: str | Unavailable = _STATIC
     layout: str | Unavailable = _STATIC
     note: str = ""
 
@@ -156,6 +158,7 @@ def signature_frame(signature: Signature) -> "pandas.DataFrame":
             type=f"{signature.constants.count} array" + "s" * (signature.constants.count > 1),
             size_bytes=signature.constants.size_bytes,
             sharding=Unavailable("A constant is part of the program."),
+            per_device=Unavailable("A constant is part of the program."),
             layout=Unavailable("A constant is part of the program."),
         )
         rows.append(_frame_row("constant", summary))
@@ -177,6 +180,7 @@ FRAME_COLUMNS = (
     "dropped",
     "value",
     "sharding",
+    "per_device",
     "layout",
     "note",
     "missing",
@@ -221,20 +225,35 @@ def _argument(types: _jax_types.InputTypes, index: int, aliased: Sequence[str | 
         donated=types.donated[index],
         aliased=aliased[index],
         dropped=dropped,
-        sharding=_sharding(types, index),
+        sharding=_described(sharding := _sharding(types, index)),
+        per_device=_per_device(aval, sharding),
         layout=_layout(types, index),
         note=storage_note(aval),
     )
 
 
-def _sharding(types: _jax_types.InputTypes, index: int) -> str | Unavailable:
+def _described(sharding: Any) -> str | Unavailable:
+    return sharding if isinstance(sharding, Unavailable) else describe_sharding(sharding)
+
+
+def _per_device(aval: Any, sharding: Any) -> str | Unavailable:
+    if isinstance(sharding, Unavailable):
+        return sharding
+    try:
+        return _jax_types.short_array_type(sharding.shard_shape(tuple(aval.shape)), aval.dtype)
+    except Exception:  # Symbolic dimensions, tokens: nothing that could be cut.
+        return Unavailable("Its shape cannot be divided over devices.")
+
+
+def _sharding(types: _jax_types.InputTypes, index: int) -> Any:
+    """The sharding of an argument, or why there is none."""
     if types.shardings is not None:
         if types.shardings[index] is not None:
-            return describe_sharding(types.shardings[index])
+            return types.shardings[index]
         if types.kept is not None and not types.kept[index]:
             return _DROPPED
     if types.requested[index] is not None:
-        return describe_sharding(types.requested[index])
+        return types.requested[index]
     return _NOT_COMPILED if types.shardings is None else Unavailable("It was left to the compiler.")
 
 
@@ -290,6 +309,7 @@ def _outputs(traced: Any, lowered: Any, compiled: Any) -> tuple[tuple[Leaf, ...]
     leaves = []
     for index, (aval, path) in enumerate(zip(types.avals, types.names, strict=True)):
         sharding = types.shardings[index] if types.shardings is not None else None
+        sharding = sharding if isinstance(sharding, jax.sharding.Sharding) else None
         layout = types.layouts[index] if types.layouts is not None else None
         not_known = _NOT_COMPILED if compiled is None else Unavailable("The executable does not say.")
         rank = stored_rank(aval)
@@ -301,7 +321,8 @@ def _outputs(traced: Any, lowered: Any, compiled: Any) -> tuple[tuple[Leaf, ...]
                 weak_type=bool(getattr(aval, "weak_type", False)),
                 size_bytes=size_of(aval),
                 aliased=_OUTPUT,
-                sharding=describe_sharding(sharding) if isinstance(sharding, jax.sharding.Sharding) else not_known,
+                sharding=_described(not_known if sharding is None else sharding),
+                per_device=_per_device(aval, not_known if sharding is None else sharding),
                 layout=describe_layout(layout, rank) if hasattr(layout, "major_to_minor") else not_known,
                 note=storage_note(aval),
             )

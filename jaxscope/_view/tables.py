@@ -21,7 +21,7 @@ from jaxscope._view.model import Column, Row, Table, Tone
 _MAXIMUM_TITLE_LENGTH = 160
 _MISSING = "—"
 _MEMORY_ALWAYS = ("argument", "output", "temporary", "alias", "generated code", TOTAL, "peak")
-_CODE = ("path", "type", "compiled", "called", "sharding", "source")
+_CODE = ("path", "type", "compiled", "called", "sharding", "per_device", "source", "name")
 _SIZE = Column(
     key="size", label="Size", align="right", code=False, help="The bytes beside it, rounded to three digits."
 )
@@ -75,7 +75,7 @@ def _cost_table(key: str, name: str, rows: Sequence[CostRow]) -> Table:
         source="XLA's own cost analysis",
         summary="",
         tone="",
-        columns=_columns("cost", "figure", "before", "after", "note"),
+        columns=column_list("cost", "figure", "before", "after", "note"),
         rows=[
             _row(
                 columns.row("cost", row.key).label,
@@ -133,7 +133,7 @@ def memory_tables(facts: Facts) -> tuple[str, list[Table]]:
         source="XLA's own memory analysis",
         summary="",
         tone="",
-        columns=[*_columns("memory", "memory"), _SIZE, *_columns("memory", "size_bytes", "source", "note")],
+        columns=[*column_list("memory", "memory"), _SIZE, *column_list("memory", "size_bytes", "source", "note")],
         rows=rows,
         notes=list(memory.notes),
         empty="XLA gave no figures.",
@@ -164,7 +164,7 @@ def _asked_table(facts: Facts) -> Table:
         source="the call",
         summary=format_count(len(facts.types), ("array", "arrays")),
         tone="",
-        columns=_columns("signature", "path", "type"),
+        columns=column_list("signature", "path", "type"),
         rows=[_row(path, type_) for path, type_ in facts.types]
         + [_row(leaf.path, f"static = {leaf.value}") for leaf in facts.signature.static],
         notes=["As given: no stage was reached that would confirm them."],
@@ -195,7 +195,7 @@ def mismatch_table(mismatches: Mismatches) -> Table:
         source="jaxscope",
         summary=mismatches.summary,
         tone=tone,
-        columns=_columns("mismatches", "path", "compiled", "called", "differs", "verdict", "advice"),
+        columns=column_list("mismatches", "path", "compiled", "called", "differs", "verdict", "advice"),
         rows=rows,
         notes=list(mismatches.notes),
         empty="Every argument agrees with the compiled signature.",
@@ -211,6 +211,7 @@ def _argument_table(signature: Signature) -> Table:
             "of unknown size" if isinstance(constants.size_bytes, Unavailable) else format_bytes(constants.size_bytes)
         )
         notes.append(f"Captured constants: {format_count(constants.count, ('array', 'arrays'))}, {size}.")
+    split = _is_split(signature)
     total = sum(leaf.size_bytes for leaf in signature.arguments if not isinstance(leaf.size_bytes, Unavailable))
     return Table(
         key="arguments",
@@ -218,16 +219,29 @@ def _argument_table(signature: Signature) -> Table:
         source="JAX",
         summary=f"{format_count(len(signature.arguments), ('array', 'arrays'))}, {format_bytes(total)}",
         tone="",
-        columns=_columns("signature", "path", "type", "size_bytes", "donated", "dropped", "sharding", "note"),
-        rows=[_argument_row(leaf) for leaf in leaves],
+        columns=column_list(
+            "signature", "path", "type", "size_bytes", "donated", "dropped", "sharding", *_pieces(split), "note"
+        ),
+        rows=[_argument_row(leaf, split) for leaf in leaves],
         notes=notes,
         empty="The function takes no arguments.",
     )
 
 
-def _argument_row(leaf: Leaf) -> Row:
+def _is_split(signature: Signature) -> bool:
+    """Whether any array is divided over devices: only then is it worth a column what one of them holds."""
+    leaves = (*signature.arguments, *signature.outputs)
+    return any(leaf.per_device != leaf.type for leaf in leaves if " over " in _text(leaf.sharding))
+
+
+def _pieces(split: bool) -> tuple[str, ...]:
+    return ("per_device",) if split else ()
+
+
+def _argument_row(leaf: Leaf, split: bool) -> Row:
     if leaf.static:
-        row = _row(leaf.path, f"static = {leaf.value}", _MISSING, _MISSING, _MISSING, _MISSING, leaf.note)
+        missing = [_MISSING] * (5 if split else 4)
+        row = _row(leaf.path, f"static = {leaf.value}", *missing, leaf.note)
         row["tone"] = "muted"
         return row
     donated = _MISSING
@@ -243,6 +257,7 @@ def _argument_row(leaf: Leaf) -> Row:
         donated,
         dropped,
         _text(leaf.sharding),
+        *([_text(leaf.per_device)] if split else []),
         _reasons(leaf.note, leaf.size_bytes),
     )
     row["tone"] = "muted" if leaf.dropped is True else ""
@@ -250,19 +265,21 @@ def _argument_row(leaf: Leaf) -> Row:
 
 
 def _output_table(signature: Signature) -> Table:
+    split = _is_split(signature)
     return Table(
         key="outputs",
         title="Results",
         source="JAX",
         summary=format_count(len(signature.outputs), ("array", "arrays")),
         tone="",
-        columns=_columns("signature", "path", "type", "size_bytes", "sharding", "note"),
+        columns=column_list("signature", "path", "type", "size_bytes", "sharding", *_pieces(split), "note"),
         rows=[
             _row(
                 leaf.path,
                 _type_of(leaf),
                 _bytes(leaf.size_bytes),
                 _text(leaf.sharding),
+                *([_text(leaf.per_device)] if split else []),
                 _reasons(leaf.note, leaf.size_bytes),
             )
             for leaf in signature.outputs
@@ -298,7 +315,8 @@ def _row(*cells: str) -> Row:
     return Row(cells=list(cells), tone="", marks=[])
 
 
-def _columns(table: str, *keys: str) -> list[Column]:
+def column_list(table: str, *keys: str) -> list[Column]:
+    """The columns of a table, from the one place where each is described."""
     entries = [columns.column(table, key) for key in keys]
     return [
         Column(key=entry.key, label=entry.label, align=entry.align, code=entry.key in _CODE, help=entry.help)
