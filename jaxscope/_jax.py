@@ -272,3 +272,18 @@ def mesh_context(mesh: Any) -> Any:
 def platform_to_ask(platform: str) -> str:
     """The name under which `jax.devices` knows the platform that a device gives as its own."""
     return {"cuda": "gpu", "rocm": "gpu"}.get(platform, platform)
+
+
+def is_pmap_of_all_devices(function: Any) -> bool:
+    """Whether `function` was made by `jax.pmap` without devices of its own; False where that cannot be seen.
+
+    pmap keeps its options in closures and says nowhere what they are. Deletable with pmap.
+    """
+    given = _closure(_closure(getattr(function, "lower", None)).get("infer_params"))
+    return "devices" in given and "axis_size" in given and given["devices"] is None
+
+
+def _closure(function: Any) -> dict[str, Any]:
+    """The variables that a function took from around it."""
+    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
+    return dict(zip(names, (cell.cell_contents for cell in getattr(function, "__closure__", None) or ()), strict=False))

@@ -210,13 +210,14 @@ def compiled_shardings(compiled: Any) -> list[Any]:
     return found
 
 
-def attached_devices() -> list[Any]:
-    """The first device of every backend that JAX has started, the CPU's last; starts none but the CPU's.
+def attached_devices() -> list[Any] | None:
+    """The first device of every backend that JAX has started, the CPU's last; None when it has started none yet.
 
-    `jax.devices` would start them all, which loads their plugins. Deletable when JAX says publicly what it has started.
+    `jax.devices` would start them, which loads their plugins. Deletable when JAX says publicly what it has started.
     """
     from jax._src import xla_bridge
 
-    started = xla_bridge.backends() if xla_bridge.backends_are_initialized() else {}
-    devices = [client.local_devices()[0] for client in started.values() if client.local_devices()]
+    if not xla_bridge.backends_are_initialized():
+        return None
+    devices = [devices[0] for client in xla_bridge.backends().values() if (devices := client.local_devices())]
     return sorted(devices, key=lambda device: device.platform == "cpu")

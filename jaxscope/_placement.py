@@ -133,7 +133,10 @@ class Placement:
             yield f"needs {count} devices, of which there are {self.target.device_count}"
 
 
-_ADVICE = "Leave them out, or hand over the function inside; mesh={...} lays a mesh over the target's devices."
+_ADVICE = (
+    "Leave them out, or hand over the function inside; mesh={...} lays a mesh over the target's devices, and "
+    "jaxscope.targets().devices(name) gives them."
+)
 
 
 def place(target: Target, mesh: Any = None) -> Placement:
@@ -168,6 +171,12 @@ def place_request(request: Request, placement: Placement) -> Request:
     """
     if placement.target.attached or request.kind in ("traced", "lowered", "compiled"):
         return request
+    if _jax.is_pmap_of_all_devices(request.function):
+        raise InputError(
+            f"Placing {request.name} on {placement.target.name}: jax.pmap takes the devices of this process unless it "
+            f'is given others. Write jax.pmap(f, devices=jaxscope.targets().devices("{placement.target.name}")), with '
+            "as many as the mapped axis is long."
+        )
     moved: list[str] = []
 
     def move(path: Any, leaf: Any) -> Any:

@@ -46,8 +46,13 @@ def list_targets(path: str | None = None) -> tuple[Listed, ...]:
         InputError: The file cannot be read.
     """
     own = _named(read_entries(path), f"{path}#") if path is not None else ()
-    attached = [resolve_target(device) for device in _jax_topology.attached_devices()]
+    started = _jax_topology.attached_devices()
+    attached = [_CPU] if started is None else [resolve_target(device) for device in started]
     return tuple(map(_listed, (*own, *attached, *_named(built_in_entries(), ""))))
+
+
+# What is attached besides, only starting JAX's backends would tell, and that loads their plugins.
+_CPU = Target("cpu", "CPU — this machine", "cpu", device_kind="cpu")
 
 
 def _named(entries: Mapping[str, Entry], prefix: str) -> Iterable[Target]:

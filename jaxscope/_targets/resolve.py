@@ -61,7 +61,7 @@ def named_target(name: str, entries: Mapping[str, Entry], prefix: str = "") -> T
     Raises:
         InputError: There is no such machine, or it does not come in that size.
     """
-    entry, size = entries.get(name), ""
+    entry, size = entries.get(name), None
     if entry is None:
         head, _, size = name.rpartition(":")
         entry = entries.get(head)
@@ -144,8 +144,8 @@ def _numbers(entry: Entry, size: str, counts: tuple[int, ...], advice: str, pref
     return [int(part) for part in size.split("x")]
 
 
-def _tpu(entry: Entry, size: str, prefix: str) -> Target:
-    size = size or entry.smallest
+def _tpu(entry: Entry, size: str | None, prefix: str) -> Target:
+    size = entry.smallest if size is None else size
     advice = f"Give its {entry.dimensions} dimensions in chips, such as {prefix}{entry.name}:{entry.smallest}."
     numbers = _numbers(entry, size, (entry.dimensions,), advice, prefix)
     chips, host = math.prod(numbers), math.prod(map(int, entry.smallest.split("x")))
@@ -160,9 +160,10 @@ def _tpu(entry: Entry, size: str, prefix: str) -> Target:
     return replace(target, device_count=count)
 
 
-def _cuda(entry: Entry, size: str, prefix: str) -> Target:
+def _cuda(entry: Entry, size: str | None, prefix: str) -> Target:
+    size = "1" if size is None else size
     advice = f"Give the number of GPUs, {prefix}{entry.name}:8, or nodes times GPUs, {prefix}{entry.name}:2x8."
-    numbers = _numbers(entry, size or "1", (1, 2), advice, prefix)
+    numbers = _numbers(entry, size, (1, 2), advice, prefix)
     nodes, each = numbers if len(numbers) == 2 else (1, numbers[0])
     topology = TopologySpec(
         "cuda",
@@ -175,7 +176,7 @@ def _cuda(entry: Entry, size: str, prefix: str) -> Target:
     return replace(_compile_only(entry, name, words, topology), device_count=nodes * each)
 
 
-def _lower_only(entry: Entry, size: str, prefix: str) -> Target:
+def _lower_only(entry: Entry, size: str | None, prefix: str) -> Target:
     return Target(
         name=prefix + entry.name,
         label=f"{entry.label}, lowering only",

@@ -1,0 +1,37 @@
+"""Compilers for hardware that is not here: the tests that need one are skipped, with a reason, where it is missing.
+
+CI installs both, ``pip install ".[tpu,cuda]"``, so nothing is skipped there.
+"""
+
+import importlib.util
+import re
+
+import jax
+import pytest
+
+TPU = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason='needs libtpu: pip install ".[tpu]"')
+CUDA = pytest.mark.skipif(
+    not any(importlib.util.find_spec(name) for name in ("jax_cuda13_plugin", "jax_cuda12_plugin")),
+    reason='needs the CUDA plugin: pip install ".[cuda]"',
+)
+# The one plugin whose text cannot be read: XLA of JAX 0.8 gives none for GPUs that are not there.
+CUDA_TEXT = pytest.mark.skipif(
+    tuple(map(int, jax.__version__.split(".")[:2])) < (0, 10), reason="JAX 0.8 gives no HLO text for absent GPUs"
+)
+BOTH = (pytest.param("tpu:v5e:2x2", marks=TPU), pytest.param("cuda:h100:4", marks=(CUDA, CUDA_TEXT)))
+
+# ", metadata={op_name="jit(f)/mul" stack_frame_id=3}", and the tables of places at the head of the text
+_METADATA = re.compile(r",? ?metadata=\{(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\}")
+_PLACES = re.compile(r"\n(?:FileNames|FunctionNames|FileLocations|StackFrames)\n(?:.+\n)*")
+# frontend_attributes={fingerprint_before_lhs="87ce…"} depends on the places too
+_FINGERPRINT = re.compile(r'fingerprint_before_lhs="[0-9a-f]*"')
+# allow_spmd_sharding_propagation_to_output={true}: what XLA may decide about a division over one device
+_FREEDOM = re.compile(r", (?:allow_spmd_sharding_propagation_to_\w+=\{[a-z,]*\}|frontend_attributes=\{[^{}]*\})")
+# , sharding={mesh[], [{}]}: over one device it says nothing
+_SHARDING = re.compile(r", sharding=\{(?:[^{}]|\{[^{}]*\})*\}")
+
+
+def without_places(hlo):
+    """The text of a program for one device without where it came from, so that two compilations can be compared."""
+    header, _, body = _PLACES.sub("\n", _METADATA.sub("", hlo)).partition("\n")
+    return f"{_FREEDOM.sub('', _FINGERPRINT.sub('', header))}\n{_SHARDING.sub('', body)}"
