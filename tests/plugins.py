@@ -23,13 +23,22 @@ BOTH = (pytest.param("tpu:v5e:2x2", marks=TPU), pytest.param("cuda:h100:4", mark
 # ", metadata={op_name="jit(f)/mul" stack_frame_id=3}", and the tables of places at the head of the text
 _METADATA = re.compile(r",? ?metadata=\{(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\}")
 _PLACES = re.compile(r"\n(?:FileNames|FunctionNames|FileLocations|StackFrames)\n(?:.+\n)*")
-# , sharding={mesh[], [{}]}: over one device it says nothing
-_SHARDING = re.compile(r", sharding=\{(?:[^{}]|\{[^{}]*\})*\}")
+# , sharding={mesh[], [{}]} and , frontend_attributes={xla.sdy.sharding="…"}: over one device they say nothing
+_SHARDING = re.compile(
+    r", sharding=\{(?:[^{}]|\{[^{}]*\})*\}|, frontend_attributes=\{xla\.sdy\.sharding=\"(?:[^\"\\]|\\.)*\"\}"
+)
+# The number at the end of "%copy.12"
+_NUMBER = re.compile(r"(%[A-Za-z_][\w-]*?)((?:\.\d+)+)\b")
 
 
 def without_places(hlo):
-    """The text of a program for one device without where it came from, so that two compilations can be compared."""
+    """The text of a program for one device without where it came from, so that two compilations can be compared.
+
+    Names are numbered anew in the order in which they appear: XLA counts what it throws away too.
+    """
     header, _, body = _PLACES.sub("\n", _METADATA.sub("", hlo)).partition("\n")
     # After the types come a fingerprint, and what XLA may decide about a division over one device.
     types = header.split(", allow_spmd_sharding")[0].split(", frontend_attributes")[0]
-    return f"{types}\n{_SHARDING.sub('', body)}"
+    numbers = {}
+    body = _NUMBER.sub(lambda name: f"{name[1]}#{numbers.setdefault(name[0], len(numbers))}", _SHARDING.sub("", body))
+    return f"{types}\n{body}"
