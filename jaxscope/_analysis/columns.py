@@ -302,14 +302,6 @@ _COLLECTIVES = (
     _REASONS,
 )
 
-COLUMNS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
-    {
-        "signature": _SIGNATURE,
-        "mismatches": _MISMATCHES,
-        "cost": _COST,
-        "memory": _MEMORY,
-        "collectives": _COLLECTIVES,
-    }
 _TARGETS = (
     Entry("name", "Name", "What to pass as target=.", "jaxscope's catalogue, or a file of yours.", "Never."),
     Entry("machine", "Machine", "The machine in words.", "The same.", "Never."),
@@ -346,7 +338,14 @@ _TARGETS = (
 )
 
 COLUMNS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
-    {"signature": _SIGNATURE, "mismatches": _MISMATCHES, "cost": _COST, "memory": _MEMORY, "targets": _TARGETS}
+    {
+        "signature": _SIGNATURE,
+        "mismatches": _MISMATCHES,
+        "cost": _COST,
+        "memory": _MEMORY,
+        "collectives": _COLLECTIVES,
+        "targets": _TARGETS,
+    }
 )
 
 _COST_ROWS = (
