@@ -4,16 +4,17 @@ Input: what the user typed. Output: an `Inspection`, and for `show` exactly one 
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from jaxscope._facts import Facts
 from jaxscope._inputs import Request, read_call, read_request, refuse_collisions
 from jaxscope._inspection import Inspection
-from jaxscope._placement import place, place_request
+from jaxscope._placement import Placement, place, place_request
 from jaxscope._programs import Programs
 from jaxscope._stages import run_stages
-from jaxscope._targets import resolve_target
+from jaxscope._targets import resolve_target, resolve_targets
 
 
 def show(
@@ -21,6 +22,7 @@ def show(
     /,
     *args: Any,
     target: Any = None,
+    targets: Any = None,
     call: Any = None,
     compiler_options: Mapping[str, Any] | None = None,
     mesh: Any = None,
@@ -38,6 +40,7 @@ def show(
             strings such as ``"f32[8,128]"`` or ``"bf16[8,@data 128]"``, and plain values for static parameters.
         target: Where to compile: None for JAX's own choice, a platform such as ``"cpu"``, a `jax.Device`, or a machine
             that need not be there, such as ``"tpu:v5e:4x4"`` or ``"cuda:h100:8"`` (`jaxscope.targets` lists them).
+        targets: Several of these at once, ``["cpu", "cuda:h100"]``: one inspection with a column for each.
         call: A call to compare with the signature: a tuple of positional arguments or a dict of keyword arguments.
         compiler_options: XLA options, as for `jax.stages.Lowered.compile`.
         mesh: A dict of axis sizes such as ``{"data": 4, "model": 2}``, laid over the target's devices, or a
@@ -52,7 +55,7 @@ def show(
         jaxscope.errors.InputError: Bad input to jaxscope itself, before any work.
         Exception: With `strict`, what the failing stage raised.
     """
-    work = _Work(f, args, kwargs, target, call, compiler_options, mesh, strict)
+    work = _Work(f, args, kwargs, target, targets, call, compiler_options, mesh, strict)
     del args, kwargs, call  # the traceback of a failed stage may keep this frame, and nothing else may keep the arrays
     return work.run(live=True)
 
@@ -62,6 +65,7 @@ def inspect(
     /,
     *args: Any,
     target: Any = None,
+    targets: Any = None,
     call: Any = None,
     compiler_options: Mapping[str, Any] | None = None,
     mesh: Any = None,
@@ -72,7 +76,7 @@ def inspect(
 
     Arguments, result and errors are those of `show`.
     """
-    work = _Work(f, args, kwargs, target, call, compiler_options, mesh, strict)
+    work = _Work(f, args, kwargs, target, targets, call, compiler_options, mesh, strict)
     del args, kwargs, call
     return work.run(live=False)
 
@@ -95,55 +99,76 @@ class _Work:
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
         target: Any,
+        targets: Any,
         call: Any,
         compiler_options: Mapping[str, Any] | None,
         mesh: Any,
         strict: bool,
     ):
-        options = {"target": target, "call": call, "compiler_options": compiler_options, "mesh": mesh, "strict": strict}
-        refuse_collisions(f, options)
-        self._placement = place(resolve_target(target), mesh)
-        request = read_request(f, args, kwargs, self._placement.mesh)
-        self._request: Request | None = place_request(request, self._placement)
-        self._call = read_call(call)
-        self._facts = Facts(self._request, self._placement.target, _callers())
+        options = {"target": target, "targets": targets, "call": call, "compiler_options": compiler_options}
+        refuse_collisions(f, {**options, "mesh": mesh, "strict": strict})
+        self._callers = _callers()
         self._compiler_options = compiler_options
+        self._mesh = mesh
         self._strict = strict
+        self._call = read_call(call)
+        placements = [place(wanted, mesh) for wanted in resolve_targets(target, targets)]
+        requests = [read_request(f, args, kwargs, placement.mesh) for placement in placements]
+        self._jobs = [self._job(request, placement) for request, placement in zip(requests, placements, strict=True)]
+        # Types and no arrays, so it can be kept for a target that is chosen later; a wrapper gets its arguments as they
+        # are, and a finished stage is for one target.
+        self._request = requests[0] if requests[0].kind in ("plain", "jitted") else None
+
+    def _job(self, request: Request, placement: Placement) -> "_Job":
+        placed = place_request(request, placement)
+        facts = Facts(placed, placement.target, self._callers)
+        return _Job(facts, placed, placement, self._compiler_options)
+
+    def _job_for(self, target: Any) -> "_Job":
+        """What there is to do for one more target."""
+        assert self._request is not None, "only asked for where it is known"
+        return self._job(self._request, place(resolve_target(target), self._mesh))
 
     def run(self, *, live: bool) -> Inspection:
-        """Runs the stages, with a picture if `live`."""
-        facts, request = self._facts, self._request
-        inspection = Inspection(Programs(facts))
+        """Runs the stages for one target after the other, with a picture if `live`."""
+        jobs, self._jobs = self._jobs, []
+        programs = Programs(*(job.facts for job in jobs))
+        inspection = Inspection(programs, self._job_for if self._request is not None else None)
         display = inspection._display if live else None
-        facts.begin()
+        jobs[0].facts.begin()
         if display is not None:
             display.open()
-        stages = run_stages(
-            request,
-            facts.target,
-            self._compiler_options,
-            display.refresh if display is not None else None,
-            self._placement,
-        )
-        request = self._request = None
-        try:
-            for stage in stages:
-                facts.finish(stage)
-                if display is not None and facts.running is not None:
-                    display.refresh_view()
-        except KeyboardInterrupt:
-            # Within a stage it is that stage's failure; this one came between two, and would leave the rest running.
-            facts.stop("Interrupted before this stage began.")
-            if display is not None:
-                display.close(embed=False)
-            raise
+        while jobs:
+            # Nothing holds a finished one: it may keep the arguments of another library's wrapper.
+            inspection._run(jobs.pop(0), display)
         if self._call is not None:
-            facts.mismatches = inspection.check(*self._call[0], **self._call[1]).mismatches
+            for facts in programs:
+                one = inspection.for_target(facts.target.name)
+                facts.mismatches = one.check(*self._call[0], **self._call[1]).mismatches
             self._call = None
-        interrupted = isinstance(facts.error, KeyboardInterrupt)
         if display is not None:
-            # After an interrupt the prompt comes first: listings are then made when they are opened.
-            display.close(embed=not interrupted)
-        if facts.error is not None and (self._strict or interrupted):
-            raise facts.error
+            display.close()
+        if inspection.error is not None and self._strict:
+            raise inspection.error
         return inspection
+
+
+@dataclass
+class _Job:
+    """What is to be run for one target, and where its facts go."""
+
+    facts: Facts
+    request: Request | None
+    placement: Placement
+    compiler_options: Mapping[str, Any] | None
+
+    def run(self, meanwhile: Callable[[], None] | None) -> Iterator[None]:
+        """Runs the stages; yields after each. `meanwhile` is called once while XLA compiles."""
+        request, self.request = self.request, None
+        assert request is not None, "a job is run once"
+        self.facts.begin()
+        stages = run_stages(request, self.facts.target, self.compiler_options, meanwhile, self.placement)
+        del request
+        for stage in stages:
+            self.facts.finish(stage)
+            yield

@@ -3,10 +3,10 @@
 Input: the facts of one inspection. Output: `Inspection`, small on purpose; what it offers is worked out elsewhere.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import jax
 
@@ -18,11 +18,12 @@ from jaxscope._analysis.operations import operations_frame
 from jaxscope._analysis.signature import signature_frame
 from jaxscope._facts import Facts
 from jaxscope._programs import Programs
-from jaxscope._render.display import Display
+from jaxscope._render.display import Display, has_front_end, running_shell
 from jaxscope._render.html import render_table, visible
 from jaxscope._render.text import render_text, table_lines
 from jaxscope._specs import read_types
 from jaxscope._stages import Stage
+from jaxscope._targets.listing import list_targets
 from jaxscope._view.source import ViewSource
 from jaxscope._view.tables import mismatch_table
 from jaxscope.errors import InputError, UnavailableError
@@ -64,6 +65,16 @@ class Check:
         return render_table(mismatch_table(self.mismatches))
 
 
+class Job(Protocol):
+    """What is to be run for one target."""
+
+    facts: Facts
+
+    def run(self, meanwhile: Callable[[], None] | None) -> Iterator[None]:
+        """Runs the stages; yields after each."""
+        ...
+
+
 class Inspection:
     """What jit made of a function; made by `jaxscope.show` and `jaxscope.inspect`.
 
@@ -71,11 +82,37 @@ class Inspection:
     without the listings. It holds types, never an argument's array.
     """
 
-    def __init__(self, programs: Programs):
+    def __init__(self, programs: Programs, job_for: Callable[[Any], Job] | None = None):
         self._programs = programs
-        self._facts = programs.first
+        self._job_for = job_for
         self._source = ViewSource(programs)
-        self._display = Display(self._source)
+        self._display = Display(self._source, self.compile_for)
+        if job_for is not None and has_front_end(running_shell()):
+            programs.choices = tuple(listed.target for listed in list_targets())
+
+    @property
+    def _facts(self) -> Facts:
+        return self._programs.first
+
+    def _run(self, job: Job, display: Display | None) -> None:
+        """Runs the stages of one target.
+
+        Raises:
+            KeyboardInterrupt: In a stage, which has failed with it then, or between two.
+        """
+        try:
+            for _ in job.run(display.refresh if display is not None else None):
+                if display is not None and job.facts.running is not None:
+                    display.refresh_view()
+            if isinstance(job.facts.error, KeyboardInterrupt):
+                raise job.facts.error
+        except KeyboardInterrupt:
+            for facts in self._programs:
+                facts.stop("Interrupted before this stage began.")
+            if display is not None:
+                # The prompt comes first: listings are then made when they are opened.
+                display.close(embed=False)
+            raise
 
     @property
     def stages(self) -> Mapping[str, Stage]:
@@ -100,6 +137,36 @@ class Inspection:
             jaxscope.errors.InputError: The function was not compiled for it.
         """
         return Inspection(Programs(self._programs.of(name)))
+
+    def compile_for(self, target: Any) -> "Inspection":
+        """Compiles the same function for one more target; where it is displayed, the widget shows that too.
+
+        Args:
+            target: As for `jaxscope.show`.
+
+        Returns:
+            The inspection of that target alone.
+
+        Raises:
+            jaxscope.errors.InputError: There is no such target, or the arguments have no place on it.
+            jaxscope.errors.UnavailableError: What was inspected is for one target only.
+        """
+        if self._job_for is None:
+            raise UnavailableError(
+                f"Compiling {self._facts.name} for {target}: a finished stage, or another library's wrapper, was "
+                "inspected, or one target of several. Inspect the function itself."
+            )
+        job = self._job_for(target)
+        name = job.facts.target.name
+        if name not in self.targets:
+            self._programs.add(job.facts)
+            display = self._display if self._display.is_open else None
+            if display is not None:
+                display.refresh_view()
+            self._run(job, display)
+            if display is not None:
+                display.refresh()
+        return self.for_target(name)
 
     @property
     def error(self) -> BaseException | None:

@@ -169,7 +169,9 @@ def place_request(request: Request, placement: Placement) -> Request:
     Raises:
         InputError: A sharding has no meaning on the target.
     """
-    if placement.target.attached or request.kind in ("traced", "lowered", "compiled"):
+    if request.kind in ("traced", "lowered", "compiled"):
+        return request
+    if placement.target.attached and not _is_placed_elsewhere(request):
         return request
     if _jax.is_pmap_of_all_devices(request.function):
         raise InputError(
@@ -206,6 +208,15 @@ def place_request(request: Request, placement: Placement) -> Request:
             "copied.",
         )
     return replace(request, args=args, kwargs=kwargs, notes=notes)
+
+
+def _is_placed_elsewhere(request: Request) -> bool:
+    """Whether an argument is on a machine that is not attached: the request was read for another target."""
+    leaves = jax.tree.leaves((request.args, request.kwargs))
+    return any(
+        not _jax_topology.is_attached(device)
+        for device in _devices_of(getattr(leaf, "sharding", None) for leaf in leaves)
+    )
 
 
 def _moved(sharding: Any, placement: Placement, path: str) -> Any:

@@ -5,9 +5,10 @@ needs a name of its own. Input: the `Facts` of each target. Output: `Programs`, 
 facts a key such as ``hlo`` or ``hlo@tpu:v5e:2x2`` means.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jaxscope._facts import Facts
+from jaxscope._targets import Target
 from jaxscope.errors import InputError
 
 
@@ -17,8 +18,10 @@ class Programs:
     The keys of the first target's tabs stand alone; those of the others carry the target's name.
     """
 
-    def __init__(self, first: Facts):
-        self._facts = {first.target.name: first}
+    def __init__(self, first: Facts, *others: Facts):
+        self._facts = {facts.target.name: facts for facts in (first, *others)}
+        # What the kernel could compile the same function for; nothing where there is none.
+        self.choices: Sequence[Target] = ()
 
     @property
     def first(self) -> Facts:

@@ -5,6 +5,7 @@ Input: a view source. Output: `Display`: a mime bundle, and for `show` a live pi
 
 import sys
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from jaxscope._render.html import render_fallback
@@ -30,8 +31,9 @@ def has_front_end(shell: Any) -> bool:
 class Display:
     """The picture of one inspection: one widget model, however often it is displayed."""
 
-    def __init__(self, source: ViewSource):
+    def __init__(self, source: ViewSource, compile_for: Callable[[str], object]):
         self._source = source
+        self._compile_for = compile_for
         self._widget: Any = None
         self._no_widget = ""
         self._cell: int | None = None
@@ -49,6 +51,11 @@ class Display:
         if self._widget is not None:
             self._widget.saved_bytes = value
             self._widget.refresh()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a widget to keep up to date."""
+        return self._widget is not None
 
     def bundle(self) -> dict[str, Any]:
         """Widget, HTML and text, best first for whoever displays them; without the widget where there is no bundle."""
@@ -113,6 +120,6 @@ class Display:
             except UnavailableError as reason:
                 self._no_widget = str(reason)
                 return None
-            self._widget = InspectionWidget(self._source)
+            self._widget = InspectionWidget(self._source, self._compile_for)
             self._widget.saved_bytes = self.saved_bytes
         return self._widget

@@ -13,6 +13,7 @@ import copy
 import time
 import zlib
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -101,6 +102,7 @@ def widget_class() -> type:
 
         Args:
             source: The facts to show; read again by `refresh`.
+            compile_for: Compiles for one more target, which the browser asks for by its name.
 
         Attributes:
             saved_bytes: The most that all listings together may take in a saved notebook, deflated; counts from the
@@ -116,8 +118,9 @@ def widget_class() -> type:
         left_out = traitlets.Dict().tag(sync=True)
         selection = traitlets.Dict().tag(sync=True)
 
-        def __init__(self, source: Source, **traits: Any) -> None:
+        def __init__(self, source: Source, compile_for: Callable[[str], object] | None = None, **traits: Any) -> None:
             self._source = source
+            self._compile_for = compile_for
             self._transfers = Transfers(source)
             self._sent: list[tuple[float, int]] = []
             self.saved_bytes = SAVED_BYTES
@@ -211,7 +214,17 @@ def widget_class() -> type:
                     found[name].append(trait)
             return found
 
+        def _compile(self, target: str) -> None:
+            assert self._compile_for is not None, "only asked for where it is known"
+            try:
+                self._compile_for(target)
+            except Exception as error:  # Whatever the reason is, the reader who chose the target sees it.
+                self.send({"type": "refused", "target": target, "reason": str(error) or type(error).__name__})
+
         def _on_message(self, _widget: object, content: object, _buffers: object) -> None:
+            if isinstance(content, dict) and content.get("type") == "compile" and self._compile_for is not None:
+                self._compile(str(content.get("target")))
+                return
             if (answer := self._transfers.answer(content)) is None:
                 return
             message, buffers = answer

@@ -4,6 +4,6 @@ Input: what was passed as ``target=``. Output: a `Target`, which every argument 
 """
 
 from jaxscope._targets.model import DeviceFacts, Figure, Source, Target, TopologySpec
-from jaxscope._targets.resolve import resolve_target
+from jaxscope._targets.resolve import resolve_target, resolve_targets
 
-__all__ = ["DeviceFacts", "Figure", "Source", "Target", "TopologySpec", "resolve_target"]
+__all__ = ["DeviceFacts", "Figure", "Source", "Target", "TopologySpec", "resolve_target", "resolve_targets"]

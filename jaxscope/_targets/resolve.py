@@ -10,7 +10,7 @@ import functools
 import importlib.util
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ import jax
 
 from jaxscope import _jax_topology
 from jaxscope._analysis.unavailable import Unavailable
+from jaxscope._specs import shorten
 from jaxscope._targets.catalogue import Entry, built_in_entries, read_entries
 from jaxscope._targets.model import NO_FACTS, DeviceFacts, Target, TopologySpec
 from jaxscope.errors import InputError
@@ -53,6 +54,29 @@ def resolve_target(target: Any = None) -> Target:
         if ":" in target:
             return named_target(target, built_in_entries())
     return _attached_platform(target)
+
+
+def resolve_targets(target: Any = None, targets: Any = None) -> tuple[Target, ...]:
+    """The targets that the user means, each once and in order: those of `targets`, or the one of `target`.
+
+    Raises:
+        InputError: Both are given, `targets` is no list, or one of them is not known.
+    """
+    if targets is None:
+        return (resolve_target(target),)
+    if target is not None:
+        raise InputError(
+            f"Choosing where to compile: target={target!r} and targets= are both given. Put all of them into targets=."
+        )
+    if isinstance(targets, str | Target | jax.Device) or not isinstance(targets, Iterable):
+        raise InputError(
+            f"Choosing where to compile: targets={shorten(targets)} is no list. "
+            'Write targets=["cpu", "cuda:h100"], or pass one as target=.'
+        )
+    resolved = tuple(map(resolve_target, targets))
+    if not resolved:
+        raise InputError("Choosing where to compile: targets= is empty. Name at least one, or leave it out.")
+    return tuple({each.name: each for each in resolved}.values())
 
 
 def named_target(name: str, entries: Mapping[str, Entry], prefix: str = "") -> Target:

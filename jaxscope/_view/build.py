@@ -46,7 +46,7 @@ def build_view(programs: Programs) -> View:
         title=_contain_title(first),
         function=first.name,
         targets=[{"name": facts.target.name, "label": facts.target.label} for facts in programs],
-        choices=[],
+        choices=[{"name": target.name, "label": target.label, "reason": target.reason} for target in programs.choices],
         versions=versions(),
         notes=list(dict.fromkeys(note for facts in programs for note in facts.notes)),
         tabs=tabs,
@@ -62,8 +62,13 @@ def _program_tabs(programs: Programs, facts: Facts) -> list[Tab]:
         if is_jaxpr and facts is not programs.first and programs.shares_trace(facts):
             continue
         tab = _contain(lambda facts, spec=spec: _stage_tab(facts, spec), facts, _tab(spec.dialect, spec.title))
-        about = [each for each in programs if is_jaxpr and programs.shares_trace(each)] if is_jaxpr else [facts]
-        tab["targets"] = [each.target.name for each in (about if facts is programs.first else [facts])]
+        about = (
+            [each for each in programs if programs.shares_trace(each)]
+            if is_jaxpr and facts is programs.first
+            else [facts]
+        )
+        # What is true of all needs no name.
+        tab["targets"] = [] if len(about) == len(programs) else [each.target.name for each in about]
         tabs.append(tab)
     for key, title, build in _TABLE_TABS:
         tab = _contain(
@@ -73,12 +78,10 @@ def _program_tabs(programs: Programs, facts: Facts) -> list[Tab]:
         )
         if several and tab["status"] == "done":
             tab["tables"] = [*comparison_tables(key, programs), *tab["tables"]]
-        tab["targets"] = [facts.target.name]
+        tab["targets"] = [facts.target.name] if several else []
         tabs.append(tab)
     for tab in tabs:
         tab["key"] = programs.key(facts, tab["key"])
-        if not several:
-            tab["targets"] = []
     return tabs
 
 

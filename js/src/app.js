@@ -49,6 +49,8 @@ export class App {
     this.selection = { target: "", tab: "", left: "", right: "", pins: [] };
     /** Whether the user has chosen anything in this view. */
     this.chosen = false;
+    /** The target that the kernel was asked for. */
+    this.awaited = "";
     this.preferences = readPreferences();
     /** @type {import("./schema").View | null} */
     this.shownView = null;
@@ -149,11 +151,17 @@ export class App {
       replace(this.element, renderBroken("This inspection", found));
       return;
     }
-    const shared = this.source.get();
     const { view } = this;
+    const shared = { ...this.source.get() };
+    const arrived = view.targets.some(({ name }) => name === this.awaited);
+    if (arrived) {
+      shared.target = this.awaited;
+      this.awaited = "";
+    }
     if (view !== this.shownView) for (const words of endedStages(this.shownView, view)) this.live.say(words);
     const earlier = JSON.stringify(this.selection);
     this.selection = reconcile(this.view, { ...this.selection, ...shared }, this.chosen || shared.tab !== undefined);
+    if (arrived) this.#save();
     // The user's own choice comes back as a change; drawing anew would undo sorting and close what is open.
     if (view === this.shownView && JSON.stringify(this.selection) === earlier) return;
     this.shownView = view;
@@ -195,7 +203,7 @@ export class App {
     const { title, notes } = this.view;
     const level = this.source.fillsWindow ? 1 : 2;
     const signature = h("code", { class: "signature", role: "heading", "aria-level": level, title }, title);
-    const label = this.picker.show(this.view, this.selection.target);
+    const label = this.picker.show(this.view, this.selection.target, this.source.compile !== undefined);
     replace(this.header, signature, label);
     setAttribute(this.element, "aria-label", `jaxscope: ${this.view.function}`);
     // What scrolls has to be reached by the keyboard; what does not would only be in its way.
@@ -234,8 +242,13 @@ export class App {
   /** @param {string} name */
   selectTarget(name) {
     if (!this.view.targets.some((target) => target.name === name)) {
-      this.source.compile?.(name);
-      this.live.say(`asked the kernel to compile for ${name}`, "target");
+      this.awaited = name;
+      this.#note(`Asked the kernel to compile for ${name}…`);
+      this.source.compile?.(name, (reason) => {
+        this.awaited = "";
+        this.#note(reason);
+        this.#drawHeader();
+      });
       return;
     }
     this.selection.target = name;
@@ -243,6 +256,12 @@ export class App {
     this.#save();
     this.shownView = null;
     this.refresh();
+  }
+
+  /** Says something above the strip until the view changes. @param {string} words */
+  #note(words) {
+    replace(this.notes, h("p", {}, words));
+    this.live.say(words, "target");
   }
 
   /** Failure, notes and tables of a tab. @param {Tab | undefined} tab */

@@ -11,7 +11,7 @@
  * @property {View} view
  * @property {(key: string) => Promise<ListingData>} listing rejects with a reason for people
  * @property {(key: string) => string} [absence] why a saved notebook does not hold a listing, "" where it does
- * @property {(target: string) => void} [compile] asks the kernel for another target, where there may be one
+ * @property {(target: string, onRefused: (reason: string) => void) => void} [compile] asks the kernel for another target
  * @property {(callback: () => void, signal: AbortSignal) => void} onChange the view or the selection has changed elsewhere
  * @property {boolean} [fillsWindow] whether it is a page of its own
  * @property {() => Partial<Selection>} get
@@ -40,10 +40,14 @@ export function widgetSource(model, signal) {
   const pacer = new Pacer();
   /** @type {Map<string, Request>} the first is being sent, the others wait their turn */
   const requests = new Map();
+  /** @type {Map<string, (reason: string) => void>} who is told, by target */
+  const refusals = new Map();
   /** @type {Set<ReturnType<typeof setTimeout>>} */
   const timers = new Set();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let saveTimer;
+  /** @type {Selection | null} */
+  let chosen = null;
 
   /** @param {string} event @param {Function} callback @param {AbortSignal} until */
   function listen(event, callback, until) {
@@ -86,6 +90,7 @@ export function widgetSource(model, signal) {
 
   /** @param {any} message @param {ArrayBufferView[]} buffers */
   async function receive(message, buffers) {
+    if (message?.type === "refused") refusals.get(message.target)?.(String(message.reason));
     const request = requests.get(message?.key);
     if (!request) return;
     if (message.type === "failed") {
@@ -158,16 +163,22 @@ export function widgetSource(model, signal) {
       if (requests.size === 1) ask(key);
       return request.promise;
     },
-    compile: (target) => model.send({ type: "compile", target }),
+    compile(target, onRefused) {
+      refusals.set(target, onRefused);
+      model.send({ type: "compile", target });
+    },
     absence: (key) => String(model.get("left_out")?.[key] ?? ""),
     onChange(callback, until) {
       listen("change:view", callback, until);
       listen("change:selection", callback, until);
     },
-    get: () => model.get("selection") ?? {},
+    // Until it is saved, a choice is not in the model, and a view that changes meanwhile must not undo it.
+    get: () => chosen ?? model.get("selection") ?? {},
     set(selection) {
       clearTimeout(saveTimer);
+      chosen = selection;
       saveTimer = setTimeout(() => {
+        chosen = null;
         model.set("selection", selection);
         model.save_changes();
       }, SAVE_DELAY_MS);
