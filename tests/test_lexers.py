@@ -43,8 +43,11 @@ def check_line(dialect, line):
 def check_split(dialect, line):
     spans = hidden_spans(dialect, line)
     assert all(0 <= start < end <= len(line) for start, end, _ in spans)
-    assert all(before.end <= after.start for before, after in pairwise(spans))
-    for put_away in (grammar.DEFAULT_PUT_AWAY, EVERY_KIND):
+    assert all(before.start <= after.start for before, after in pairwise(spans))
+    for kinds in (grammar.DEFAULT_PUT_AWAY, EVERY_KIND - grammar.DEFAULT_PUT_AWAY):
+        alike = [span for span in spans if span.kind in kinds]
+        assert all(before.end <= after.start for before, after in pairwise(alike))
+    for put_away in (grammar.DEFAULT_PUT_AWAY, EVERY_KIND, frozenset({"type"})):
         clean, hidden = split_hidden(dialect, line, put_away)
         assert restore(clean, hidden) == line
 
@@ -116,8 +119,9 @@ def test_sample_is_matched_by_its_own_rule_first(dialect, group, rule):
     pattern, rules = compiled.tokens, grammar.load()["dialects"][dialect][group]
     if group == "hidden":
         whole = rule["match"].startswith("^")
-        pattern = compiled.whole_line if whole else compiled.hidden
+        pattern = compiled.whole_line if whole else compiled.hidden[rule["shown"]][0]
         rules = [other for other in rules if other["match"].startswith("^") == whole]
+        rules = [other for other in rules if other["shown"] == rule["shown"]]
     assert rules.index(rule) + 1 in {found.lastindex for found in pattern.finditer(rule["sample"])}
     check_line(dialect, rule["sample"])
 
@@ -126,7 +130,11 @@ def test_regexes_keep_to_what_both_languages_read_alike():
     assert grammar.load()["version"] == 1
     texts = list(grammar.load()["parts"].values())
     for dialect in grammar.load()["dialects"].values():
-        texts += [dialect["step_over"], *(rule["match"] for rule in dialect["rules"] + dialect["hidden"])]
+        texts += [
+            dialect["step_over"],
+            dialect.get("names", "x"),
+            *(rule["match"] for rule in dialect["rules"] + dialect["hidden"]),
+        ]
     for text in texts:
         without_classes = re.sub(r"\[(?:\\.|[^\]\\])*\]", "", text)
         assert not re.search(r"\\[wWdDsSbBAZ]", text), text
@@ -145,7 +153,7 @@ def test_rules_of_a_dialect_stand_alone(dialect):
         for rule, original in zip(rules[group], whole["dialects"][dialect][group], strict=True):
             assert rule == {name: original[name] for name in original if name != "sample"}
     parts = dict(rules["parts"])
-    texts = [rules["step_over"], *(rule["match"] for rule in rules["rules"] + rules["hidden"])]
+    texts = [rules["names"], rules["step_over"], *(rule["match"] for rule in rules["rules"] + rules["hidden"])]
     while texts:
         for name in re.findall(r"<<([a-z_0-9]+)>>", texts.pop()):
             assert rules["parts"][name] == whole["parts"][name]
@@ -186,6 +194,64 @@ def test_put_away_by_default(dialect, line, clean):
     assert split_hidden(dialect, line)[0] == expected
 
 
+@pytest.mark.parametrize(
+    ("dialect", "line", "clean"),
+    [
+        ("jaxpr", "    a:f32[8] b:Ref<default>{f32[]} = mul 2.0:f32[] m:bf16[8@x,16]{V:(x,y)}", "    a b = mul 2.0 m"),
+        ("jaxpr", "    c:i32[] = f[name=g x='a:f32[8]' dtype=int32] a", "    c = f[name=g x='a:f32[8]' dtype=int32] a"),
+        ("jaxpr", "{ lambda a:f32[2]; b:key<fry>[] c:f32[]. let", "{ lambda a; b c. let"),
+        (
+            "stablehlo",
+            "  %0 = stablehlo.add %arg0, %c : tensor<2x!quant.uniform<i8:f32, 2.0:1>>",
+            "  %0 = stablehlo.add %arg0, %c",
+        ),
+        ("stablehlo", "  %0:2 = f.w(%a = %b, %c = %d) : tensor<i32>, tensor<2xf32>", "  %0:2 = f.w(%a = %b, %c = %d)"),
+        (
+            "stablehlo",
+            "    }) {d = array<i64: 1>} : (tensor<2xf32>) -> (tensor<f32>, !a.token) loc(#loc1)",
+            "    }) {d = array<i64: 1>}",
+        ),
+        (
+            "stablehlo",
+            '  %1 = a.b "x : tensor<f32>", 1 : i32 : () -> tensor<f32>',
+            '  %1 = a.b "x : tensor<f32>", 1 : i32',
+        ),
+        (
+            "stablehlo",
+            '  func.func @f(%a: tensor<f32> {b.c = "d"}, %e: tensor<i1>) -> tensor<f32> {',
+            '  func.func @f(%a {b.c = "d"}, %e) {',
+        ),
+        (
+            "stablehlo",
+            '  func.func @f() -> (tensor<f32> {b.c = "d"}, tensor<f32> {b.c = "e"}) {',
+            '  func.func @f() -> ({b.c = "d"}, {b.c = "e"}) {',
+        ),
+        ("stablehlo", "  ^bb0(%a: tensor<f32>, %b: tuple<tensor<i1>, tensor<f32>>):", "  ^bb0(%a, %b):"),
+        ("stablehlo", "  return", "  return"),
+        (
+            "hlo",
+            "  %w.1 = (s32[], /*index=1*/f32[8,128]{1,0:T(8,128)S(1)}) while(%t), body=%b",
+            "  %w.1 = while(%t), body=%b",
+        ),
+        (
+            "hlo",
+            '  ROOT %a = f8e4m3fn[<=8]{0} add(f32[8]{0} %b, %c), metadata={op_name="x = f32[8] y"}',
+            "  ROOT %a = add(%b, %c)",
+        ),
+        ("hlo", "%f (p.1: f32[8], q: (s32[], (f32[2]{0}, token[]))) -> (f32[8], f32[]) {", "%f (p.1, q) {"),
+        (
+            "hlo",
+            '  %c = f32[] custom-call(), custom_call_target="a: f32[8], b"',
+            '  %c = custom-call(), custom_call_target="a: f32[8], b"',
+        ),
+    ],
+)
+def test_types_put_away_too(dialect, line, clean):
+    put_away = grammar.DEFAULT_PUT_AWAY | {"type"}
+    taken, hidden = split_hidden(dialect, line, put_away)
+    assert taken == clean and restore(taken, hidden) == line
+
+
 # Any text at all
 
 
@@ -224,10 +290,12 @@ def test_any_pieces_are_kept(dialect, line):
 
 ADVERSARIAL = [
     ("hlo", '"\\'), ("hlo", '\\"'), ("hlo", ", metadata={"), ("hlo", ', metadata={"'), ("hlo", "]{1,"), ("hlo", "/*"),
+    ("hlo", ": ("), ("hlo", ": (()"), ("hlo", ' = ("'), ("hlo", " -> (a"), ("hlo", ": () "), ("hlo", " = (f32[]) "),
     ("hlo", "constant({"), ("hlo", "%a, "), ("hlo", "1e-"), ("hlo", '{"a":['), ("hlo", "a"), ("hlo", "{1}"),
     ("stablehlo", " loc("), ("stablehlo", ' loc(""'), ("stablehlo", "tensor<"), ("stablehlo", "->"),
     ("stablehlo", "%a, "), ("stablehlo", " "), ("stablehlo", "a."), ("stablehlo", "dense<["), ("stablehlo", "0"),
-    ("stablehlo", 'dense<"0x0'),
+    ("stablehlo", 'dense<"0x0'), ("stablehlo", " : (tensor<a>, "), ("stablehlo", " -> ("), ("stablehlo", ": tuple<"),
+    ("stablehlo", " : (tensor<a>) -> ("),
     ("stablehlo", "<->"), ("stablehlo", "tensor<a>, "), ("stablehlo", "@a."),
     ("jaxpr", "\\'"), ("jaxpr", "a:b<"), ("jaxpr", "a:b["), ("jaxpr", "a:Ref{"), ("jaxpr", " # )"), ("jaxpr", "<a"),
     ("jaxpr", "<a<b>"), ("jaxpr", "fmt="), ("jaxpr", "   # "), ("jaxpr", "a."), ("jaxpr", "'"), ("jaxpr", "#"),

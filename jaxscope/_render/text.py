@@ -151,7 +151,7 @@ def _readable(dialect: str, line: str) -> str:
     """A line without what is put away by default; of a long constant only its length stays."""
     pieces, end = [], 0
     for span in hidden_spans(dialect, line):
-        if span.kind in DEFAULT_PUT_AWAY or span.kind == "constant":
+        if span.kind in (*DEFAULT_PUT_AWAY, "constant"):
             pieces.append(line[end : span.start])
             if span.kind == "constant":
                 pieces.append(f"…{span.end - span.start:,} characters…")

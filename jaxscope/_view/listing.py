@@ -13,6 +13,7 @@ from jaxscope._ir.model import Listing
 from jaxscope._links import Definition, LinkedListing
 from jaxscope._sources import SourceLine, display_names
 from jaxscope._view.model import LINE_WITHOUT_OP, Grammar, ListingIndex
+from jaxscope._view.names import short_names
 from jaxscope._view.values import value_columns
 from jaxscope.lexers.grammar import dialect_rules
 
@@ -76,6 +77,7 @@ def index_listing(linked: LinkedListing) -> ListingIndex:
         stacks=[list(node) for node in linked.stacks.nodes],
         paths=list(paths),
         tokens=[],
+        short_names=short_names(listing),
         coverage=[linked.linked_ops, len(listing.ops)],
         op_line=values.op_line,
         op_operands=values.op_operands,
@@ -122,6 +124,7 @@ def index_python(lines: Sequence[SourceLine], definition: Definition | None) -> 
         stacks=[],
         paths=[],
         tokens=python_tokens([line.text for line in lines]),
+        short_names={},
         coverage=[0, 0],
         op_line=[],
         op_operands=[],

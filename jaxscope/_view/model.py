@@ -147,6 +147,7 @@ class Grammar(TypedDict):
 
     parts: dict[str, str]
     step_over: str
+    names: str
     rules: list[Rule]
     hidden: list[HiddenRule]
 
@@ -173,6 +174,8 @@ class ListingIndex(TypedDict):
         stacks: ``[innermost frame, stack of the caller or -1]``.
         paths: Name paths such as ``jit(f)/jvp/mul``.
         tokens: For ``python``: per line, ``[kind, length]`` runs in the kinds of the grammar; empty for the others.
+        short_names: Stems of long names to shorter ones, unique in the listing; the stem of ``%while_body.12.clone`` is
+            ``while_body``, and of ``param_0.2`` it is ``param``. Empty where no name gets shorter.
         coverage: ``[ops linked to Python, ops]``.
         op_line: The lines since the entry before, for every op and every block that takes arguments, in the order of
             their lines. These entries define the values that operands name.
@@ -199,6 +202,7 @@ class ListingIndex(TypedDict):
     stacks: list[list[int]]
     paths: list[str]
     tokens: list[list[list[str | int]]]
+    short_names: dict[str, str]
     coverage: list[int]
     op_line: list[int]
     op_operands: list[int]

@@ -11,8 +11,9 @@ The grammar is data, version 1:
 * ``parts``: named regexes; ``<<name>>`` inside a regex stands for the part, which lets nested brackets be written out.
 * ``dialects``: for each dialect ``rules``, tried in order at the current position, the first match wins; ``hidden``,
   the parts of a line that may be put away and whether they are ``shown`` until then, where a regex that begins with
-  ``^`` is tried at the start of the line only; and ``step_over``, text inside which no hidden part begins, such as
-  strings.
+  ``^`` is tried at the start of the line only; ``step_over``, text inside which no hidden part begins, such as
+  strings; and, where names are long, ``names``: those that may be shown shortened. Those of the hidden parts that are
+  shown are looked for apart from the others, and may hold them: a type holds its layout.
 
 Every regex keeps to what Python and JavaScript read alike (explicit character classes, no captures, no flags, no
 ``{n,}``, on which V8 overflows) and never matches the empty string. Alternatives begin with different characters, and
@@ -50,8 +51,7 @@ class _Dialect:
     token_kinds: tuple[str, ...]
     whole_line: re.Pattern[str] | None
     whole_line_kinds: tuple[str, ...]
-    hidden: re.Pattern[str]
-    hidden_kinds: tuple[str, ...]
+    hidden: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]
 
 
 @cache
@@ -81,8 +81,8 @@ def dialect_rules(dialect: str) -> dict[str, Any]:
         dialect: ``jaxpr``, ``stablehlo`` or ``hlo``.
 
     Returns:
-        ``parts``, ``step_over``, ``rules`` (``kind``, ``match``) and ``hidden`` (``kind``, ``match``, ``shown``), as in
-        ``grammar.json``. It is the same object each time: do not change it.
+        ``parts``, ``step_over``, ``names``, ``rules`` (``kind``, ``match``) and ``hidden`` (``kind``, ``match``,
+        ``shown``), as in ``grammar.json``. It is the same object each time: do not change it.
 
     Raises:
         ValueError: There is no such dialect.
@@ -93,7 +93,8 @@ def dialect_rules(dialect: str) -> dict[str, Any]:
         for group in ("rules", "hidden")
     )
     parts: dict[str, str] = {}
-    wanted = [found["step_over"], *(rule["match"] for rule in rules + hidden)]
+    names = found.get("names", "")
+    wanted = [names, found["step_over"], *(rule["match"] for rule in rules + hidden)]
     while wanted:
         for name in _PART.findall(wanted.pop()):
             if name not in parts:
@@ -101,7 +102,7 @@ def dialect_rules(dialect: str) -> dict[str, Any]:
                 wanted.append(parts[name])
     # In the order of the file, where neighbours are alike, which deflates best.
     parts = {name: text for name, text in load()["parts"].items() if name in parts}
-    return {"parts": parts, "step_over": found["step_over"], "rules": rules, "hidden": hidden}
+    return {"parts": parts, "step_over": found["step_over"], "names": names, "rules": rules, "hidden": hidden}
 
 
 def _dialect(name: str) -> dict[str, Any]:
@@ -122,13 +123,19 @@ def _compile(dialect: str) -> _Dialect:
     rules = found["rules"]
     whole_line = [rule for rule in found["hidden"] if rule["match"].startswith("^")]
     within = [rule for rule in found["hidden"] if not rule["match"].startswith("^")]
+    groups = [[rule for rule in within if rule["shown"] == shown] for shown in (False, True)]
     return _Dialect(
         tokens=_alternatives([*(rule["match"] for rule in rules), "[^\\n]|\\n"]),
         token_kinds=("", *(rule["kind"] for rule in rules), ERROR),
         whole_line=_alternatives([rule["match"] for rule in whole_line]) if whole_line else None,
         whole_line_kinds=("", *(rule["kind"] for rule in whole_line)),
-        hidden=_alternatives([*(rule["match"] for rule in within), found["step_over"]]),
-        hidden_kinds=("", *(rule["kind"] for rule in within), ""),
+        hidden=tuple(
+            (
+                _alternatives([*(rule["match"] for rule in group), found["step_over"]]),
+                ("", *(rule["kind"] for rule in group), ""),
+            )
+            for group in groups
+        ),
     )
 
 
@@ -151,7 +158,9 @@ def tokenize(dialect: str, line: str) -> list[tuple[str, str]]:
 
 
 def hidden_spans(dialect: str, line: str) -> list[Span]:
-    """The parts of one line that may be put away, of every kind, in order and without overlap.
+    """The parts of one line that may be put away, of every kind, in the order of their beginnings.
+
+    A part that is shown by default may hold others that are not.
 
     Raises:
         ValueError: There is no such dialect.
@@ -159,12 +168,12 @@ def hidden_spans(dialect: str, line: str) -> list[Span]:
     compiled = _compile(dialect)
     if compiled.whole_line and (found := compiled.whole_line.match(line)):
         return [Span(0, found.end(), compiled.whole_line_kinds[found.lastindex or 0])]
-    kinds = compiled.hidden_kinds
     spans = []
-    for found in compiled.hidden.finditer(line):
-        if kind := kinds[found.lastindex or 0]:
-            spans.append(Span(found.start(), found.end(), kind))
-    return spans
+    for pattern, kinds in compiled.hidden:
+        for found in pattern.finditer(line):
+            if kind := kinds[found.lastindex or 0]:
+                spans.append(Span(found.start(), found.end(), kind))
+    return sorted(spans, key=lambda span: span.start)
 
 
 def split_hidden(
@@ -187,10 +196,11 @@ def split_hidden(
     hidden: list[tuple[int, str]] = []
     end = length = 0
     for span in hidden_spans(dialect, line):
-        if span.kind in put_away:
-            clean.append(line[end : span.start])
-            length += span.start - end
-            hidden.append((length, line[span.start : span.end]))
+        if span.kind in put_away and span.end > end:
+            start = max(span.start, end)
+            clean.append(line[end:start])
+            length += start - end
+            hidden.append((length, line[start : span.end]))
             end = span.end
     if not hidden:
         return line, hidden

@@ -9,8 +9,8 @@ import { KIND_OF_TOGGLE } from "./toggles.js";
 export function commandsOf(app) {
   /** @param {string} kind */
   const toggleKind = (kind) => {
-    const { shown } = app.preferences;
-    app.prefer({ shown: shown.includes(kind) ? shown.filter((each) => each !== kind) : [...shown, kind] });
+    const { turned } = app.preferences;
+    app.prefer({ turned: turned.includes(kind) ? turned.filter((each) => each !== kind) : [...turned, kind] });
   };
   return {
     help: () => app.help.open(),
@@ -26,6 +26,7 @@ export function commandsOf(app) {
     follow: () => app.prefer({ follow: !app.preferences.follow }),
     locations: () => app.prefer({ locations: next(LOCATIONS, app.preferences.locations) }),
     ...Object.fromEntries(["definition", "use", "use-before", "called", "back"].map((name) => [name, () => app.jumps.run(name)])),
+    names: () => app.prefer({ shortNames: !app.preferences.shortNames }),
     exact: () => app.prefer({ exact: !app.preferences.exact }),
     ...Object.fromEntries(Object.entries(KIND_OF_TOGGLE).map(([name, kind]) => [name, () => toggleKind(kind)])),
   };

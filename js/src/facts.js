@@ -15,30 +15,30 @@ const SHOWN_CHARACTERS = 44;
  * @param {string} facts.count of its uses, in words
  * @param {number} facts.line
  * @param {string} facts.side of the pane to jump in
+ * @param {(name: string) => string} facts.nameShown
  * @returns {Node[]}
  */
-export function renderFacts({ values, value, count, line, side }) {
+export function renderFacts({ values, value, count, line, side, nameShown }) {
+  /** A name that leads to its definition, with its type. @param {Value} each */
+  const valueButton = (each) => {
+    const type = typeOf(values, each);
+    const definition = values.definitionLine(each);
+    const printed = values.readLine(definition).names.find(({ isDefinition, name }) => isDefinition && name === each.name)?.text ?? each.name;
+    return h("span", { title: type || null }, jumpButton(side, definition, nameShown(printed)), type && ` ${shortened(type)}`);
+  };
   const parts = [];
-  if (value) parts.push(h("span", {}, valueButton(values, value, side), ` · ${count}`));
+  if (value) parts.push(h("span", {}, valueButton(value), ` · ${count}`));
   const operands = values.operands(line, SHOWN_OPERANDS + 1);
   if (operands.length) {
-    const shown = operands.slice(0, SHOWN_OPERANDS).flatMap((each, number) => [number > 0 && ", ", valueButton(values, each, side)]);
+    const shown = operands.slice(0, SHOWN_OPERANDS).flatMap((each, number) => [number > 0 && ", ", valueButton(each)]);
     parts.push(h("span", {}, "from ", ...shown, operands.length > SHOWN_OPERANDS && ", …"));
   }
   const called = values.called(line);
   if (called >= 0) {
     const [, name = ""] = values.readLine(called).tokens.find(([kind]) => kind === "symbol") ?? [];
-    parts.push(h("span", {}, "calls ", jumpButton(side, called, name)));
+    parts.push(h("span", {}, "calls ", jumpButton(side, called, nameShown(name))));
   }
   return parts;
-}
-
-/** A name that leads to its definition, with its type. @param {Values} values @param {Value} value @param {string} side */
-function valueButton(values, value, side) {
-  const type = typeOf(values, value);
-  const line = values.definitionLine(value);
-  const printed = values.readLine(line).names.find((each) => each.isDefinition && each.name === value.name)?.text ?? value.name;
-  return h("span", { title: type || null }, jumpButton(side, line, printed), type && ` ${shortened(type)}`);
 }
 
 /** @param {string} text */

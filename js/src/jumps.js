@@ -135,7 +135,7 @@ export class Jumps {
       }
       if (listing && !told) {
         told = true;
-        this.#tell(pane.side, listing, value, lit?.uses.size ?? 0);
+        this.#tell(pane, listing, value, lit?.uses.size ?? 0);
       }
       this.lit.set(pane, lit);
       pane.listing.valueLines = lit ? [lit.definition, ...lit.uses] : [];
@@ -155,7 +155,7 @@ export class Jumps {
     row.removeAttribute("data-value");
     if (!lit || (!isDefinition && !isUse)) return;
     for (const span of row.querySelectorAll(".k-name, .k-definition")) {
-      if (bareName(span.textContent ?? "") !== lit.name) continue;
+      if (bareName(printedName(span)) !== lit.name) continue;
       const defines = span.classList.contains("k-definition");
       if (defines ? !isDefinition : !isUse) continue;
       span.classList.add("value");
@@ -164,11 +164,11 @@ export class Jumps {
     }
   }
 
-  /** Says what is known of the current line. @param {Side} side @param {LoadedListing} listing @param {Value | null} value @param {number} uses */
-  #tell(side, listing, value, uses) {
+  /** Says what is known of the current line. @param {Pane} pane @param {LoadedListing} listing @param {Value | null} value @param {number} uses */
+  #tell({ side, listing: lines }, listing, value, uses) {
     const { line } = /** @type {At} */ (this.at);
     const count = this.walk?.step ?? `${uses.toLocaleString("en")} ${uses === 1 ? "use" : "uses"}`;
-    this.#fill(renderFacts({ values: this.valuesOf(listing), value, count, line, side }), originOf(listing.table, line).frames[0]);
+    this.#fill(renderFacts({ values: this.valuesOf(listing), value, count, line, side, nameShown: (name) => lines.nameShown(name) }), originOf(listing.table, line).frames[0]);
   }
 
   /** @param {Node[]} parts @param {import("./links.js").Frame} [frame] of the current line */
@@ -286,7 +286,13 @@ export class Jumps {
 
 /** @param {Event} event @returns {string} the name under the pointer, "" for none */
 function nameUnder(event) {
-  return /** @type {Element} */ (event.target).closest(NAME_KINDS)?.textContent ?? "";
+  const element = /** @type {Element} */ (event.target).closest(NAME_KINDS);
+  return element ? printedName(element) : "";
+}
+
+/** The compiler's own name, also where another is shown. @param {Element} element */
+function printedName(element) {
+  return /** @type {HTMLElement} */ (element).dataset.name ?? element.textContent ?? "";
 }
 
 /** @param {Event} event @returns {number} the line of the row under the pointer, -1 for none */

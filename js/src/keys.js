@@ -83,6 +83,8 @@ export const ACTIONS = [
   ]),
   ...rows("Text", "app", [
     ["locations", "o", "Python line beside every operation: short, full call stack, off"],
+    ["types", "t", "types of values"],
+    ["names", "s", "short names in place of the compiler's, which are their titles"],
     ["layouts", "y", "layouts of arrays"],
     ["metadata", "m", "metadata"],
     ["config", "k", "backend configuration"],

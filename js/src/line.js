@@ -5,13 +5,16 @@
  * @property {string} kind a kind of the grammar, "" for plain text, "away" for the mark of what is put away
  * @property {string} text
  * @property {string} [title]
+ * @property {string} [name] the compiler's own, where another is shown
  * @property {number} [match] the number in its line of the match of a search that it is part of
  * @property {boolean} [current] whether that match is the visited one
  */
+/** @typedef {[start: number, end: number, shown: string]} Renamed */
+/** @typedef {{start: number, end: number, kinds: string[], shown?: string}} Part put away, or shown as something else */
 /** @typedef {{runs: Run[], length: number, away: boolean}} Line `away`: nothing but put-away parts and space */
 
 // These are taken out without a trace: a mark on every type and every line would be noisier than what it stands for.
-const UNMARKED = new Set(["layout", "location"]);
+const UNMARKED = new Set(["layout", "location", "type"]);
 // Beyond this the rest of a line stays plain: tokenising is linear, but nobody reads colours this far out.
 export const TOKENISED_CHARACTERS = 20_000;
 
@@ -42,10 +45,11 @@ export function pythonTokens(text, tokens) {
  * @param {string} text
  * @param {[string, string][]} tokens runs of [kind, text] from the start of the line; a missing rest is plain
  * @param {[number, number, string][]} hidden parts to put away, `[start, end, kind]`
+ * @param {Renamed[]} names to show as others, unless they are put away
  * @returns {Line}
  */
-export function composeLine(text, tokens, hidden) {
-  const spans = mergeSpans(text, hidden);
+export function composeLine(text, tokens, hidden, names = []) {
+  const spans = withNames(mergeSpans(text, hidden), names);
   /** @type {Run[]} */
   const runs = [];
   let column = 0;
@@ -58,7 +62,13 @@ export function composeLine(text, tokens, hidden) {
       if (span && column >= span.end) {
         next += 1;
       } else if (span && column >= span.start) {
-        if (column === span.start && !span.kinds.every((each) => UNMARKED.has(each))) runs.push({ kind: "away", text: "…", title: awayTitle(text, span) });
+        if (column > span.start) {
+          // Told already.
+        } else if (span.shown !== undefined) {
+          const name = text.slice(span.start, span.end);
+          runs.push({ kind, text: span.shown, title: name, name });
+          kept += span.shown;
+        } else if (!span.kinds.every((each) => UNMARKED.has(each))) runs.push({ kind: "away", text: "…", title: awayTitle(text, span) });
         const length = Math.min(part.length, span.end - column);
         part = part.slice(length);
         column += length;
@@ -78,7 +88,14 @@ export function composeLine(text, tokens, hidden) {
   return { runs, length, away: spans.length > 0 && kept.trim() === "" };
 }
 
-/** @param {string} text @param {{start: number, end: number, kinds: string[]}} span */
+/** @param {Part[]} spans @param {Renamed[]} names @returns {Part[]} */
+function withNames(spans, names) {
+  if (!names.length) return spans;
+  const left = names.filter(([from, to]) => !spans.some(({ start, end }) => from < end && to > start));
+  return [...spans, ...left.map(([start, end, shown]) => ({ start, end, kinds: [], shown }))].sort((one, other) => one.start - other.start);
+}
+
+/** @param {string} text @param {Part} span */
 function awayTitle(text, span) {
   const part = text.slice(span.start, span.end).trim();
   const shown = part.length > 300 ? `${part.slice(0, 300)}…` : part;
@@ -90,7 +107,7 @@ function awayTitle(text, span) {
  * @param {string} text @param {[number, number, string][]} hidden
  */
 function mergeSpans(text, hidden) {
-  /** @type {{start: number, end: number, kinds: string[]}[]} */
+  /** @type {Part[]} */
   const spans = [];
   for (const [start, end, kind] of [...hidden].sort((a, b) => a[0] - b[0])) {
     const last = spans[spans.length - 1];

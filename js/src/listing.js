@@ -3,10 +3,11 @@
  * lines scroll like 30. The file is longer than most because scrolling, drawing and marking share that one window.
  */
 import { h, replace, setAttribute } from "./dom.js";
-import { highlightLine, shownText } from "./highlight.js";
+import { awayKinds, highlightLine, shownText } from "./highlight.js";
 import { keyAction } from "./keys.js";
 import { composeLine } from "./line.js";
 import { NONE } from "./links.js";
+import { shortName } from "./names.js";
 import { continuedLines, decorateRow, gutterCharacters, locationOf, renderRow } from "./row.js";
 import { MAX_SCROLL_HEIGHT, Rows, contentTop, mergeClosedFolds, scrollTopFor } from "./rows.js";
 import { Ruler, firstBeyond } from "./ruler.js";
@@ -35,6 +36,7 @@ const GUTTER_PIXELS = 54;
  * @property {number[]} [values] lines of the current value
  */
 
+/** @typedef {Pick<import("./preferences.js").Preferences, "turned" | "shortNames">} Choices */
 /**
  * A search in the listing, as far as drawing is concerned.
  * @typedef {object} Find
@@ -64,8 +66,9 @@ export class ListingPane {
     this.exact = false;
     /** @type {import("./preferences.js").Preferences["locations"]} */
     this.locations = "short";
-    /** @type {ReadonlySet<string>} the kinds of hidden parts that are shown */
-    this.shown = new Set();
+    this.choices = /** @type {Choices} */ ({ turned: [], shortNames: false });
+    /** What follows from these for the listing. @type {import("./highlight.js").Manner} */
+    this.manner = { away: new Set(), shortNames: false };
     this.mainFile = "";
     this.cursor = -1;
     /** Where a selection of lines began that ends at the cursor; -1 while there is none. */
@@ -140,6 +143,7 @@ export class ListingPane {
     }
     this.scroller.classList.toggle("python", listing.index.dialect === "python");
     this.continued = continuedLines(listing.index);
+    this.#setManner();
     this.#measureGutter();
     this.message.hidden = true;
     this.scroller.hidden = this.rulerElement.hidden = false;
@@ -196,7 +200,22 @@ export class ListingPane {
   /** The text of a line as it is shown. @param {number} line */
   textOf(line) {
     const { index, lines } = /** @type {LoadedListing} */ (this.listing);
-    return shownText(index, lines[line], this.exact || this.whole.has(line), this.shown);
+    return shownText(index, lines[line], this.#mannerOf(line));
+  }
+
+  /** A name as it is shown. @param {string} name as printed */
+  nameShown(name) {
+    return this.listing && this.manner.shortNames && !this.exact ? shortName(this.listing.index, name) : name;
+  }
+
+  /** @param {number} line */
+  #mannerOf(line) {
+    return this.exact || this.whole.has(line) ? null : this.manner;
+  }
+
+  #setManner() {
+    const { turned, shortNames } = this.choices;
+    this.manner = { away: awayKinds(this.listing?.index.grammar ?? null, turned), shortNames };
   }
 
   #forgetDrawn() {
@@ -289,7 +308,7 @@ export class ListingPane {
     let composed = this.composed.get(line);
     if (!composed) {
       try {
-        composed = highlightLine(index, lines[line], line, this.exact || this.whole.has(line), this.shown);
+        composed = highlightLine(index, lines[line], line, this.#mannerOf(line));
       } catch {
         // Without colours, and with nothing put away, a line is still readable.
         composed = composeLine(lines[line], [], []);
@@ -317,12 +336,13 @@ export class ListingPane {
     this.gutterWidth = GUTTER_PIXELS + (number + location + 2) * this.characterWidth;
   }
 
-  /** @param {Partial<Pick<ListingPane, "exact" | "locations" | "mainFile">> & {shown?: string[]}} options */
-  configure({ exact = this.exact, locations = this.locations, mainFile = this.mainFile, shown = [...this.shown] }) {
+  /** @param {Partial<Pick<ListingPane, "exact" | "locations" | "mainFile" | "choices">>} options */
+  configure({ exact = this.exact, locations = this.locations, mainFile = this.mainFile, choices = this.choices }) {
     const turned = exact !== this.exact;
-    const sameKinds = shown.length === this.shown.size && shown.every((kind) => this.shown.has(kind));
-    if (!turned && sameKinds && locations === this.locations && mainFile === this.mainFile) return;
-    Object.assign(this, { exact, locations, mainFile, shown: new Set(shown) });
+    const isSame = JSON.stringify(choices) === JSON.stringify(this.choices);
+    if (!turned && isSame && locations === this.locations && mainFile === this.mainFile) return;
+    Object.assign(this, { exact, locations, mainFile, choices });
+    this.#setManner();
     if (!this.listing) return;
     const anchor = this.rows.lineAt(Math.min(this.window.first, this.rows.count - 1));
     if (turned && exact) this.rows.openAll();

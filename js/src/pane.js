@@ -21,7 +21,7 @@ export class Pane {
     this.select = h("select", { "aria-label": `listing on the ${side}` });
     this.coverage = h("span", { class: "coverage" });
     this.toggles = new Toggles(events.onAction, signal);
-    const head = h("div", { class: "pane-head" }, this.select, this.coverage, h("span", { class: "gap" }), this.toggles.element);
+    const head = h("div", { class: "pane-head" }, this.select, this.coverage, h("span", { class: "gap" }));
     const box = h("div", { class: "listing" });
     this.element = h("section", { class: `pane ${side}` }, head, box);
     this.listing = new ListingPane(box, {
@@ -31,15 +31,16 @@ export class Pane {
       signal,
     });
     this.finder = new Finder({ element: this.element, box, listing: this.listing }, signal);
-    head.append(...this.finder.buttons);
+    // The switches come last: where they need a row of their own, the buttons stay in the one above.
+    head.append(...this.finder.buttons, this.toggles.element);
     this.select.addEventListener("change", () => events.onSelect(side, this.select.value), { signal });
   }
 
   /** @param {import("./preferences.js").Preferences} preferences */
   configure(preferences) {
-    const { exact, locations, shown } = preferences;
-    this.listing.configure({ exact, locations, shown });
-    this.toggles.show(this.listing.listing?.index.grammar ?? null, preferences);
+    const { exact, locations, turned, shortNames } = preferences;
+    this.listing.configure({ exact, locations, choices: { turned, shortNames } });
+    this.toggles.show(this.listing.listing?.index ?? null, preferences);
   }
 
   /**

@@ -26,13 +26,14 @@ const NARROW_PIXELS = 700;
  * @property {number | null} stack the upper listing's share of the height, in percent; null: by content
  * @property {number | null} rows the height of the listings; null: by content
  * @property {(typeof LOCATIONS)[number]} locations
- * @property {string[]} shown the kinds of hidden parts that are shown
+ * @property {string[]} turned the kinds of hidden parts that are shown, or put away, other than by default
+ * @property {boolean} shortNames instead of the compiler's
  * @property {boolean} exact
  * @property {boolean} follow whether the other pane scrolls to what is linked
  */
 
 /** @type {Preferences} */
-const DEFAULTS = { layout: "auto", split: 43, stack: null, rows: null, locations: "short", shown: [], exact: false, follow: true };
+const DEFAULTS = { layout: "auto", split: 43, stack: null, rows: null, locations: "short", turned: [], shortNames: false, exact: false, follow: true };
 
 const within = (/** @type {unknown} */ value, /** @type {{least: number, most: number}} */ { least, most }) =>
   typeof value === "number" && value >= least && value <= most;
@@ -45,7 +46,8 @@ const CHECKS = {
   stack: (value) => value === null || within(value, SPLIT_LIMITS),
   rows: (value) => value === null || within(value, ROW_LIMITS),
   locations: (value) => LOCATIONS.includes(value),
-  shown: (value) => Array.isArray(value) && value.length < MOST_KINDS && value.every((kind) => typeof kind === "string"),
+  turned: (value) => Array.isArray(value) && value.length < MOST_KINDS && value.every((kind) => typeof kind === "string"),
+  shortNames: isFlag,
   exact: isFlag,
   follow: isFlag,
 };

@@ -104,7 +104,7 @@ function textOf(line, composed, closed, slice) {
   let match = -1;
   for (const run of runs) {
     if (!run.text) continue;
-    const node = run.kind === "away" ? awayButton(run.text, "whole", run.title) : h("span", { class: run.kind ? `k-${run.kind}` : null }, run.text);
+    const node = run.kind === "away" ? awayButton(run.text, "whole", run.title) : h("span", { class: run.kind ? `k-${run.kind}` : null, title: run.title, "data-name": run.name }, run.text);
     if (run.match === undefined) nodes.push(node);
     else if (run.match === match) append(/** @type {Element} */ (nodes[nodes.length - 1]), [node]);
     else nodes.push(h("mark", { class: run.current ? "found current" : "found" }, node));

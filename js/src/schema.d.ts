@@ -94,6 +94,7 @@ export interface HiddenRule {
 export interface Grammar {
   parts: Record<string, string>;
   step_over: string;
+  names: string;
   rules: Rule[];
   hidden: HiddenRule[];
 }
@@ -115,6 +116,7 @@ export interface ListingIndex {
   stacks: number[][];
   paths: string[];
   tokens: (string | number)[][][];
+  short_names: Record<string, string>;
   coverage: number[];
   op_line: number[];
   op_operands: number[];

@@ -1,17 +1,18 @@
 /**
  * One line of jaxpr, StableHLO or HLO to its tokens and hidden parts, by the rules that its listing brings, which
- * Python's lexers are made from too (`jaxscope/lexers/grammar.py` says what is in them). The results are Python's, but for offsets, which count what each
- * language's strings are made of: UTF-16 units here, characters there. No state is kept from one line to the next.
+ * Python's lexers are made from too (`jaxscope/lexers/grammar.py` says what is in them). The results are Python's, but
+ * for offsets, which count what each language's strings are made of: UTF-16 units here, characters there. No state is
+ * kept from one line to the next.
  */
 
 /**
  * @typedef {import("./schema").Grammar} Grammar
  * @typedef {[kind: string, text: string]} Token
- * @typedef {[start: number, end: number, kind: string]} HiddenSpan `end` is exclusive
+ * @typedef {[start: number, end: number, kind: string]} Span `end` is exclusive
  * @typedef {{
  *   tokenize: (line: string, limit?: number) => Token[],
- *   hiddenSpans: (line: string) => HiddenSpan[],
- *   putAwayByDefault: ReadonlySet<string>,
+ *   hiddenSpans: (line: string, kinds?: ReadonlySet<string>) => Span[],
+ *   nameSpans: (line: string) => Span[],
  * }} Tokenizer
  * @typedef {{ kind: string, pattern: RegExp }} CompiledRule
  */
@@ -26,7 +27,7 @@ const PART = /<<([a-z_0-9]+)>>/g;
  * @param {Grammar} grammar the rules of a dialect, as a listing's index brings them
  * @returns {Tokenizer}
  */
-export function createTokenizer({ parts, step_over: stepOver, rules, hidden }) {
+export function createTokenizer({ parts, step_over: stepOver, names, rules, hidden }) {
   /** @type {(regex: string) => string} */
   const expand = (regex) => regex.replace(PART, (_, name) => expand(parts[name]));
 
@@ -36,7 +37,34 @@ export function createTokenizer({ parts, step_over: stepOver, rules, hidden }) {
   const tokenRules = rules.map(compile);
   const wholeLine = hidden.filter(({ match }) => match.startsWith("^")).map(compile);
   const within = hidden.filter(({ match }) => !match.startsWith("^"));
-  const hiddenOrOver = new RegExp([...within.map(({ match }) => match), stepOver].map((match) => `(${expand(match)})`).join("|"), "gu");
+
+  /**
+   * Finds the parts of a line outside of what is stepped over. What follows a part that is too much for the engine's
+   * stack (see `firstMatch`) is not found.
+   * @type {(among: import("./schema").Rule[]) => (line: string) => Span[]}
+   */
+  const finder = (among) => {
+    const pattern = new RegExp([...among.map(({ match }) => match), stepOver].map((match) => `(${expand(match)})`).join("|"), "gu");
+    return (line) => {
+      /** @type {Span[]} */
+      const spans = [];
+      try {
+        for (const found of line.matchAll(pattern)) {
+          const rule = found.indexOf(found[0], 1) - 1;
+          if (rule < among.length) spans.push([found.index, found.index + found[0].length, among[rule].kind]);
+        }
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+      }
+      return spans;
+    };
+  };
+
+  // What is shown by default may hold other parts.
+  const groups = [false, true].map((isShown) => {
+    const among = within.filter(({ shown }) => shown === isShown);
+    return { find: finder(among), kinds: among.map(({ kind }) => kind) };
+  });
 
   return {
     /**
@@ -58,29 +86,18 @@ export function createTokenizer({ parts, step_over: stepOver, rules, hidden }) {
       return tokens;
     },
 
-    /**
-     * The parts of a line that may be put away, of every kind, in order and without overlap. What follows a part that
-     * is too much for the engine's stack (see `firstMatch`) stays shown.
-     */
-    hiddenSpans(line) {
+    /** The parts of a line that may be put away, of these kinds or of every kind, in the order of their beginnings. */
+    hiddenSpans(line, kinds) {
+      const isWanted = (/** @type {string} */ kind) => !kinds || kinds.has(kind);
       for (const { kind, pattern } of wholeLine) {
         pattern.lastIndex = 0;
-        if (pattern.test(line)) return [[0, pattern.lastIndex, kind]];
+        if (pattern.test(line)) return isWanted(kind) ? [[0, pattern.lastIndex, kind]] : [];
       }
-      /** @type {HiddenSpan[]} */
-      const spans = [];
-      try {
-        for (const found of line.matchAll(hiddenOrOver)) {
-          const rule = found.indexOf(found[0], 1) - 1;
-          if (rule < within.length) spans.push([found.index, found.index + found[0].length, within[rule].kind]);
-        }
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error;
-      }
-      return spans;
+      const spans = groups.flatMap((group) => (group.kinds.some(isWanted) ? group.find(line) : []));
+      return spans.filter(([, , kind]) => isWanted(kind)).sort((one, other) => one[0] - other[0]);
     },
 
-    putAwayByDefault: new Set(hidden.filter(({ shown }) => !shown).map(({ kind }) => kind)),
+    nameSpans: names ? finder([{ kind: "name", match: names }]) : () => [],
   };
 }
 

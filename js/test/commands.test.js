@@ -12,7 +12,7 @@ const commandsOf = /** @type {any} */ (commands.commandsOf);
 function recorder() {
   /** @type {string[]} */
   const calls = [];
-  const preferences = { layout: "auto", locations: "short", shown: ["layout"], exact: false, follow: true };
+  const preferences = { layout: "auto", locations: "short", turned: ["layout"], shortNames: false, exact: false, follow: true };
   const note = (/** @type {string} */ name) => (/** @type {unknown[]} */ ...given) => void calls.push(`${name} ${JSON.stringify(given)}`);
   const app = {
     preferences,
@@ -50,7 +50,10 @@ test("choices go round and come back", () => {
   assert.deepEqual(layouts, ["one", "side", "stacked", "auto"]);
   commands.layouts();
   commands.config();
-  assert.deepEqual(app.preferences.shown, ["backend_config"]);
+  commands.types();
+  assert.deepEqual(app.preferences.turned, ["backend_config", "type"]);
+  commands.names();
+  assert.equal(app.preferences.shortNames, true);
 });
 
 test("a digit takes off the pin of that number", () => {
@@ -62,9 +65,9 @@ test("a digit takes off the pin of that number", () => {
 test("everything that is put away and has no switch is a location, which has a column of its own", async () => {
   const grammar = JSON.parse(readFileSync(new URL("../../jaxscope/lexers/grammar.json", import.meta.url), "utf8"));
   const { app } = recorder();
-  const before = new Set(app.preferences.shown);
+  const before = new Set(app.preferences.turned);
   for (const name of ["layouts", "metadata", "config"]) commandsOf(app)[name]();
-  const switched = new Set([...app.preferences.shown, ...before]);
+  const switched = new Set([...app.preferences.turned, ...before]);
   /** @type {{kind: string, shown: boolean}[]} */
   const hidden = Object.values(grammar.dialects).flatMap((/** @type {any} */ dialect) => dialect.hidden);
   const rest = new Set(hidden.filter((rule) => !rule.shown && !switched.has(rule.kind)).map((rule) => rule.kind));

@@ -11,7 +11,7 @@ function listing(columns, count) {
   const index = {
     ...{ key: "x", dialect: "hlo", grammar: null, numbers: [], line_stack: empty, line_path: empty, line_place: [], spans: [], folds: [], start: 0 },
     ...{ op_line: [], op_operands: [], operand_source: [], calls: [] },
-    ...{ files: ["a/attention.py", "layers.py"], functions: ["f"], frames: [], stacks: [], paths: [], tokens: [], coverage: [0, 0] },
+    ...{ files: ["a/attention.py", "layers.py"], functions: ["f"], frames: [], stacks: [], paths: [], tokens: [], short_names: {}, coverage: [0, 0] },
     ...columns,
   };
   return { key: "x", index, lines: empty.map(String), table: linkTable(index) };

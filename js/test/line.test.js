@@ -36,3 +36,11 @@ test("Python's lengths are code points", () => {
   assert.deepEqual(pythonTokens("𝛼 = 1", [["name", 1], ["text", 3], ["number", 1]]), [["name", "𝛼"], ["text", " = "], ["number", "1"]]);
   assert.deepEqual(pythonTokens("ab", []), [["", "ab"]]);
 });
+
+test("a name is shown as another, with its own as title, unless it is put away", () => {
+  const line = composeLine(text, tokens, [[10, 44, "metadata"]], [[0, 2, "%b"], [21, 22, "z"]]);
+  assert.deepEqual(line.runs.map(({ kind, text: shown, name }) => [kind, shown, name]), [["name", "%b", "%a"], ["text", " = add()", undefined], ["away", "…", undefined]]);
+  assert.equal(line.runs[0].title, "%a");
+  assert.equal(line.length, 11);
+  assert.equal(composeLine(" %a", [], [[0, 1, "location"]], [[1, 3, "%long"]]).away, false);
+});

@@ -6,7 +6,7 @@ import { EXACT, NONE, RELATED, degree, linkTable, linkedLines, match, opLine, or
 function index(columns) {
   return {
     key: "", dialect: "hlo", grammar: null, numbers: [], line_stack: [], line_path: [], line_place: [], spans: [], folds: [], start: 0, files: [],
-    functions: [], frames: [], stacks: [], paths: [], tokens: [], coverage: [0, 0], op_line: [], op_operands: [], operand_source: [], calls: [], ...columns,
+    functions: [], frames: [], stacks: [], paths: [], tokens: [], short_names: {}, coverage: [0, 0], op_line: [], op_operands: [], operand_source: [], calls: [], ...columns,
   };
 }
 

@@ -8,10 +8,10 @@ const defaults = checked(null);
 
 test("what does not fit counts as not chosen", () => {
   for (const found of [undefined, 3, "text", [], { layout: "round" }, { split: 3 }, { split: "50" }, { rows: Number.NaN }, { rows: 1e9 }, { exact: "true" },
-    { shown: "layout" }, { shown: [3] }, { locations: null }, { unknown: 1 }, { constructor: 1 }, JSON.parse('{"__proto__": {"exact": true}}')]) {
+    { turned: "layout" }, { turned: [3] }, { shortNames: 1 }, { locations: null }, { unknown: 1 }, { constructor: 1 }, JSON.parse('{"__proto__": {"exact": true}}')]) {
     assert.deepEqual(checked(found), defaults, JSON.stringify(found));
   }
-  assert.deepEqual(checked({ split: 60, rows: null, shown: ["layout"], layout: "one" }), { ...defaults, split: 60, shown: ["layout"], layout: "one" });
+  assert.deepEqual(checked({ split: 60, rows: null, turned: ["layout"], layout: "one" }), { ...defaults, split: 60, turned: ["layout"], layout: "one" });
 });
 
 test("without any storage the choices hold for the page, and a later change of what was given is not one of them", () => {

@@ -22,7 +22,7 @@ function read(dialect, text, entries, columns = {}) {
   const lines = text.split("\n");
   const index = {
     key: dialect, dialect, grammar: { parts, ...dialects[dialect] }, numbers: [], line_stack: lines.map(() => -1), line_path: lines.map(() => -1), line_place: [], spans: [], folds: [], start: 0,
-    files: ["f.py"], functions: ["f"], frames: [], stacks: [], paths: [], tokens: [], coverage: [0, 0], calls: [],
+    files: ["f.py"], functions: ["f"], frames: [], stacks: [], paths: [], tokens: [], short_names: {}, coverage: [0, 0], calls: [],
     op_line: entries.map(([line], at) => line - (at ? entries[at - 1][0] : 0)),
     op_operands: entries.map(([, operands]) => operands?.length ?? -1),
     operand_source: entries.flatMap(([, operands]) => operands ?? []),

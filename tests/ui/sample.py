@@ -107,6 +107,7 @@ def listing_index(key: str, dialect: str, text: str, **columns) -> ListingIndex:
         "stacks": [],
         "paths": [],
         "tokens": [],
+        "short_names": {},
         "coverage": [0, 0],
         "op_line": [],
         "op_operands": [],
@@ -253,6 +254,7 @@ def attention() -> SampleSource:
         line_path=[*[-1] * 16, 0, -1, -1, -1],
         folds=[[2, 4, "locations", True], [6, 9, "computation", False], [11, 19, "computation", False]],
         paths=paths,
+        short_names={"fused_computation": "fc", "fusion": "fus"},
         coverage=[8, 9],
         **shared,
     )
