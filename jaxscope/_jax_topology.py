@@ -62,7 +62,7 @@ def topology_devices(spec: TopologySpec) -> tuple[Any, ...]:
                 raise InputError(
                     f"Describing the machine {spec.topology_name!r} to the {spec.platform} compiler: it refused, "
                     f"{type(error).__name__}: {lines[:_LOG_EXCERPT_CHARACTERS]}. "
-                    "Choose a target that jaxscope.targets() lists as available."
+                    "Choose another that jaxscope.targets() lists."
                 ) from error
         _DEVICES[spec] = devices
         return devices
@@ -155,6 +155,28 @@ def redirected_stderr() -> Iterator[Any]:
 def _flush() -> None:
     with contextlib.suppress(Exception):  # A closed or replaced stream is nobody's error here.
         sys.stderr.flush()
+
+
+def start_backends() -> None:
+    """Starts JAX's backends, as the first array would, without the complaints of plugins whose hardware is not here.
+
+    A plugin installed for its compiler alone is no mistake: on a machine without accelerators, JAX prints a traceback
+    for the CUDA plugin and libtpu its log. Where there is an accelerator, nothing is held back. Deletable when JAX
+    starts quietly beside plugins without hardware.
+    """
+    from jax._src import hardware_utils, xla_bridge
+
+    with _LOCK:
+        if xla_bridge.backends_are_initialized():
+            return
+        if hardware_utils.has_visible_nvidia_gpu() or hardware_utils.num_available_tpu_chips_and_device_id()[0]:
+            return  # JAX starts them when they are asked for.
+        with contextlib.ExitStack() as stack:
+            for platform in PLUGIN_ENVIRONMENT:
+                stack.enter_context(changed_environment(PLUGIN_ENVIRONMENT[platform]))
+            stack.enter_context(redirected_stderr())
+            with contextlib.suppress(RuntimeError):  # Asked again, JAX says what is wrong to whoever asks.
+                jax.devices()
 
 
 def is_attached(device: Any) -> bool:

@@ -149,6 +149,7 @@ def place(target: Target, mesh: Any = None) -> Placement:
     Raises:
         InputError: The compiler does not know the machine, or the mesh does not fit on it.
     """
+    _jax_topology.start_backends()  # Tracing and lowering would.
     devices: tuple[Any, ...] = ()
     if target.kind == "compile-only":
         assert target.topology is not None, "a machine that is not attached has a topology"

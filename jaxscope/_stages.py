@@ -185,6 +185,11 @@ class _Steps:
             raise _LeftOut(_gone("compiled", "StableHLO"))
         if self._request is not None:
             request, self._request = self._request, None
+            if self._placement.lowering_platforms is not None:
+                raise _LeftOut(
+                    f"{request.name} is lowered through its own .lower, which takes no platform, and only a compiler "
+                    f"describes devices of {self._target.name}. Inspect the function inside it. {self._target.reason}"
+                )
             with self._placement.lowering():
                 self._lowered = _jax.unwrap_stage(request.function.lower(*request.args, **request.kwargs))
         elif self._lowered is None:

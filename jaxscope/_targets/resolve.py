@@ -42,6 +42,8 @@ def resolve_target(target: Any = None) -> Target:
     """
     if isinstance(target, Target):
         return target
+    if not isinstance(target, str) or not set(":#") & set(target):
+        _jax_topology.start_backends()
     if target is None:
         default = jax.config.jax_default_device
         return _attached(default if isinstance(default, jax.Device) else jax.devices(default)[0], None)
