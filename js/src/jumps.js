@@ -72,6 +72,11 @@ export class Jumps {
     pane.listing.decorate = (row, line) => this.#decorate(pane, row, line);
   }
 
+  /** Works out where the values of each stage are before anybody points at one; each takes a few dozen milliseconds. */
+  prepare() {
+    for (const listing of this.places.stages()) if (!this.values.has(listing)) setTimeout(() => this.valuesOf(listing));
+  }
+
   /** @param {LoadedListing} listing */
   valuesOf(listing) {
     let values = this.values.get(listing);

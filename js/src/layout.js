@@ -31,6 +31,8 @@ export class Layout {
     this.preferences = preferences;
     this.fillsWindow = fillsWindow;
     this.onFull = onFull;
+    /** Of the app, 0 while not known: asking for it lays the page out. */
+    this.width = 0;
     this.box = h("div", { class: "panes" });
     const isStacked = () => this.arrangement === "stacked";
     this.split = makeSeparator({
@@ -54,7 +56,8 @@ export class Layout {
 
   /** @returns {Arrangement} */
   get arrangement() {
-    return arrangement(this.preferences.layout, this.element.clientWidth);
+    this.width ||= this.element.clientWidth;
+    return arrangement(this.preferences.layout, this.width);
   }
 
   get isFull() {

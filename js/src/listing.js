@@ -143,13 +143,16 @@ export class ListingPane {
     this.#measureGutter();
     this.message.hidden = true;
     this.scroller.hidden = this.rulerElement.hidden = false;
-    this.invalidate();
-    // Only now: an element that is hidden does not scroll, and comes back where it was.
+    // Only now: an element that is hidden does not scroll, and comes back where it was. And not later: what is drawn
+    // where it was would be laid out for nothing.
     if (!same) this.#showFirst(listing.index.start);
+    this.invalidate();
   }
 
   /** Scrolls to where a listing is to be read from. @param {number} line */
   #showFirst(line) {
+    this.#forgetDrawn();
+    this.sizer.style.height = `${Math.min(this.contentHeight, MAX_SCROLL_HEIGHT)}px`;
     this.scroller.scrollTop = 0;
     if (!this.isVisible(line)) this.#scrollToRow(this.rows.rowOf(line), ROW_HEIGHT);
   }
