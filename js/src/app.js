@@ -42,7 +42,11 @@ export class App {
   constructor(host, source, styles, signal) {
     this.source = source;
     this.signal = signal;
-    this.listings = new Listings(source, () => this.#drawBody(), signal);
+    const onListing = () => {
+      this.#drawBody();
+      this.jumps.prepare();
+    };
+    this.listings = new Listings(source, onListing, signal);
     /** @type {{key: string, line: number} | null} */
     this.hover = null;
     /** @type {import("./source.js").Selection} */
@@ -111,6 +115,7 @@ export class App {
     const checkTheme = followTheme(this.element, signal);
     let arranged = this.layout.arrangement;
     const observer = new ResizeObserver(() => {
+      this.layout.width = 0;
       checkTheme();
       if (arranged !== this.layout.arrangement || this.layout.isFull) this.#drawPreferences();
       arranged = this.layout.arrangement;

@@ -1,4 +1,6 @@
 /** How many equations, operations and kernels one line of Python became. Pure. */
+import { linesOfNodes } from "./links.js";
+import { firstBeyond } from "./ruler.js";
 
 const NOUNS = /** @type {Record<string, string>} */ ({ jaxpr: "equation", stablehlo: "op", hlo: "kernel" });
 // Instructions that run nothing: "%p.1 = f32[4]{0} parameter(0)", "ROOT %t = (f32[]) tuple(%a)".
@@ -14,41 +16,53 @@ const NO_KERNEL = /^\s*(?:ROOT )?\S+ = (?:\(.*?\)|\S+) (?:parameter|constant|tup
  */
 export function countsOf(listings, place) {
   const counts = listings.map(({ values, table }) => {
-    const nodes = new Set(table.nodesOn.get(`${place.line}:${place.file}`));
-    const count = values.index.dialect === "hlo" ? kernels(values, nodes).size : ops(values, nodes).length;
+    const lines = linesOfNodes(table, table.nodesOn.get(`${place.line}:${place.file}`) ?? []);
+    const count = values.index.dialect === "hlo" ? kernels(values, lines) : ops(values, lines).length;
     return { count, noun: NOUNS[values.index.dialect] ?? "op" };
   });
   if (counts.every(({ count }) => !count)) return "";
   return counts.map(({ count, noun }) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`).join(" → ");
 }
 
-/** @param {Values} values @param {Set<number>} nodes @returns {number[]} their lines; those of several ops stand there as often */
-function ops(values, nodes) {
-  const lines = [];
-  if (nodes.size) {
-    const { line_stack: stacks } = values.index;
-    for (let entry = 0; entry < values.lineOf.length; entry += 1) {
-      const line = values.lineOf[entry];
-      if (nodes.has(stacks[line]) && !values.isBlock(entry)) lines.push(line);
-    }
+/** The ops on lines. @param {Values} values @param {Int32Array} lines @returns {number[]} their lines; those of several ops stand there as often */
+function ops(values, lines) {
+  const found = [];
+  const { lineOf } = values;
+  let entry = values.entriesFrom(lines[0]);
+  for (const line of lines) {
+    while (lineOf[entry] < line) entry += 1;
+    for (; lineOf[entry] === line; entry += 1) if (!values.isBlock(entry)) found.push(line);
   }
-  return lines;
+  return found;
+}
+
+/** The lines on which computations begin. @type {WeakMap<Values, Int32Array>} */
+const computations = new WeakMap();
+
+/** @param {Values} values */
+function headsOf(values) {
+  let heads = computations.get(values);
+  if (!heads) {
+    heads = Int32Array.from(values.index.folds.filter((fold) => fold[2] === "computation"), (fold) => Number(fold[0])).sort();
+    computations.set(values, heads);
+  }
+  return heads;
 }
 
 /**
- * The instructions of the program itself that run something for these, themselves or in a computation that they call.
- * @param {Values} values @param {Set<number>} nodes @returns {Set<number>} lines
+ * How many instructions of the program itself run something for these, themselves or in a computation that they call.
+ * @param {Values} values @param {Int32Array} lines
  */
-function kernels(values, nodes) {
-  const { folds, start } = values.index;
-  const heads = folds.filter((fold) => fold[2] === "computation").map((fold) => Number(fold[0])).sort((a, b) => a - b);
+function kernels(values, lines) {
+  const { start } = values.index;
+  const heads = headsOf(values);
   /** @type {Set<number>} */
   const found = new Set();
   /** @type {Set<number>} */
   const seen = new Set();
-  const waiting = ops(values, nodes);
+  const waiting = ops(values, lines);
   for (let line = waiting.pop(); line !== undefined; line = waiting.pop()) {
-    const head = heads[lastBefore(heads, line)] ?? -1;
+    const head = heads[firstBeyond(heads.length, 0, (at) => heads[at] > line) - 1] ?? -1;
     if (seen.has(head) || NO_KERNEL.test(values.lines[line])) continue;
     if (head === start || head < 0) found.add(line);
     else {
@@ -56,17 +70,5 @@ function kernels(values, nodes) {
       waiting.push(...(values.callers.get(head) ?? []));
     }
   }
-  return found;
-}
-
-/** @param {number[]} sorted @param {number} line @returns {number} index of the last that is not behind the line */
-function lastBefore(sorted, line) {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] <= line) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+  return found.size;
 }

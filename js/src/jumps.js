@@ -41,6 +41,8 @@ export class Jumps {
     /** The name under the pointer, and its line. */
     this.name = "";
     this.nameLine = -1;
+    /** Whether what is lit is not the name's yet. */
+    this.isStale = false;
     /** Where the pointer was when it last moved, and whether a jump has moved the rows under it since. */
     this.pointer = { x: -1, y: -1, jumped: false };
     /** Whose uses are walked through, while the cursor stays where the walk led. @type {{value: Value, key: string, line: number, step: string} | null} */
@@ -49,8 +51,8 @@ export class Jumps {
     this.trail = [];
     /** @type {Map<Pane, {name: string, definition: number, uses: Set<number>} | null>} */
     this.lit = new Map();
-    /** The last answer of `countsOf`, which looks through the whole program. */
-    this.counted = { asked: "", counts: "" };
+    /** The answers of `countsOf`, which may look through the whole program. @type {Map<string, string>} */
+    this.counted = new Map();
     const { element, facts, status, signal } = places;
     element.addEventListener("keydown", (event) => this.#onKey(event), { signal });
     for (const each of [facts, status]) each.addEventListener("click", (event) => this.#onFact(event), { signal });
@@ -60,12 +62,19 @@ export class Jumps {
   watch(pane) {
     const { scroller } = pane.listing;
     const { signal } = this.places;
-    scroller.addEventListener("pointermove", (event) => this.#keepStill(event), { signal, capture: true });
-    scroller.addEventListener("pointermove", (event) => this.#point(nameUnder(event), lineUnder(event)), { signal });
-    scroller.addEventListener("pointerleave", () => this.#point("", -1), { signal });
+    const move = (/** @type {PointerEvent} */ event) => this.#keepStill(event) || this.#point(nameUnder(event), lineUnder(event));
+    scroller.addEventListener("pointermove", move, { signal, capture: true });
+    scroller.addEventListener("pointerleave", () => this.#point("", -1), { signal, capture: true });
+    // Where the line under the pointer changes too, all has been drawn by now.
+    for (const name of ["pointermove", "pointerleave"]) scroller.addEventListener(name, () => this.#relight(), { signal });
     // Before the row's own listener, for which the same click pins one more line.
     scroller.addEventListener("click", (event) => this.#onClick(pane, event), { signal, capture: true });
     pane.listing.decorate = (row, line) => this.#decorate(pane, row, line);
+  }
+
+  /** Works out where the values of each stage are before anybody points at one; each takes a few dozen milliseconds. */
+  prepare() {
+    for (const listing of this.places.stages()) if (!this.values.has(listing)) setTimeout(() => this.valuesOf(listing));
   }
 
   /** @param {LoadedListing} listing */
@@ -91,14 +100,21 @@ export class Jumps {
     const isStill = this.pointer.jumped && x === this.pointer.x && y === this.pointer.y;
     if (isStill) event.stopImmediatePropagation();
     else this.pointer = { x, y, jumped: false };
+    return isStill;
   }
 
   /** @param {string} name @param {number} line */
   #point(name, line) {
     if (name === this.name && line === this.nameLine) return;
+    this.isStale = name !== "" || this.name !== "";
     this.name = name;
     this.nameLine = line;
     if (name) this.walk = null;
+  }
+
+  /** After another name came under the pointer on the same line. */
+  #relight() {
+    if (!this.isStale) return;
     this.#light();
     for (const pane of this.places.panes()) pane.listing.redecorate();
   }
@@ -123,6 +139,7 @@ export class Jumps {
   }
 
   #light() {
+    this.isStale = false;
     let told = false;
     for (const pane of this.places.panes()) {
       const listing = this.#listingAt(pane);
@@ -176,8 +193,8 @@ export class Jumps {
     if (frame) {
       const stages = this.places.stages().map((each) => ({ values: this.valuesOf(each), table: each.table }));
       const asked = `${frame.line}:${frame.file}:${stages.map(({ values }) => values.index.key)}`;
-      if (this.counted.asked !== asked) this.counted = { asked, counts: countsOf(stages, frame) };
-      const { counts } = this.counted;
+      const counts = this.counted.get(asked) ?? countsOf(stages, frame);
+      this.counted.set(asked, counts);
       if (counts) parts.push(h("span", { class: "counts" }, h("b", {}, `${frame.file}:${frame.line}`), ` became ${counts}`));
     }
     if (!parts.length) parts.push(h("span", {}, HINT));

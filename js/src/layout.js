@@ -31,6 +31,8 @@ export class Layout {
     this.preferences = preferences;
     this.fillsWindow = fillsWindow;
     this.onFull = onFull;
+    /** Of the app, 0 while not known: asking for it lays the page out. */
+    this.width = 0;
     this.box = h("div", { class: "panes" });
     const isStacked = () => this.arrangement === "stacked";
     this.split = makeSeparator({
@@ -54,7 +56,8 @@ export class Layout {
 
   /** @returns {Arrangement} */
   get arrangement() {
-    return arrangement(this.preferences.layout, this.element.clientWidth);
+    this.width ||= this.element.clientWidth;
+    return arrangement(this.preferences.layout, this.width);
   }
 
   get isFull() {
@@ -75,7 +78,7 @@ export class Layout {
   fit() {
     const { rows: wanted, split, stack } = this.preferences;
     const shown = this.panes.filter((pane) => !pane.element.hidden);
-    const counts = shown.map((pane) => pane.listing.rows.count);
+    const counts = shown.map((pane) => pane.listing.rows.count || pane.lines);
     const mostRows = this.#mostRows();
     const height = this.isFull ? mostRows : wanted;
     const rows = height ?? Math.max(ROW_LIMITS.least, Math.min(mostRows, Math.max(...counts) + 1));

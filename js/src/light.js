@@ -8,6 +8,9 @@ import { EXACT, NONE, degree, linkedLines, match, originOf } from "./links.js";
 /** @typedef {import("./schema").View} View */
 /** @typedef {{key: string, line: number}} At a line of a listing */
 
+/** @type {import("./links.js").Linked} */
+const NO_LINES = { exact: new Int32Array(0), related: new Int32Array(0) };
+
 /**
  * @param {object} state
  * @param {View} state.view
@@ -31,7 +34,7 @@ export function lightUp({ view, shown, get, hover, pins }) {
     const hoverMatch = hovered ? match(table, hovered) : null;
     const pinMatches = pinned.map((origin) => match(table, origin));
     const ownLine = hover?.key === key ? hover.line : -1;
-    const hoverLines = hoverMatch ? linkedLines(table, hoverMatch) : { exact: [], related: [] };
+    const hoverLines = hoverMatch ? linkedLines(table, hoverMatch) : NO_LINES;
     const pinLines = pinMatches.map((found) => linkedLines(table, found));
     if (current && current.key !== key) {
       const title = view.tabs.find((tab) => tab.key === key)?.title ?? key;

@@ -28,6 +28,9 @@ export const NONE = 0;
  * @property {Map<string, number[]>} nodesOn innermost line → stack nodes
  * @property {Map<string, number[]>} nodesThrough any frame's line → stack nodes
  * @property {Map<string, number[]>} rowsOf line of Python → lines of a Python listing
+ * @property {Int32Array} linesFrom where the lines of each stack node begin in `linesOf`
+ * @property {Int32Array} linesOf the lines of all nodes, those of a node in order
+ * @property {Map<string, Match>} matches the last ones asked for
  */
 /**
  * @typedef {object} Match what of one listing is linked to one origin
@@ -35,7 +38,14 @@ export const NONE = 0;
  * @property {Set<number>} relatedNodes
  * @property {Set<number>} exactLines
  * @property {Set<number>} relatedLines
+ * @property {Linked} [linked] all linked lines, once they were asked for
  */
+/** @typedef {{exact: Int32Array, related: Int32Array}} Linked lines in order */
+
+// Those of the pins and of the line under the pointer; each may hold 100,000 lines.
+const KEPT_MATCHES = 16;
+// Up to this share of a listing, sorting what is linked is quicker than looking through all of it.
+const SORTED_SHARE = 1 / 32;
 
 /** @param {{file: string, line: number}} place */
 const lineKey = (place) => `${place.line}:${place.file}`;
@@ -80,6 +90,9 @@ export function linkTable(index) {
     nodesOn: new Map(),
     nodesThrough: new Map(),
     rowsOf: new Map(),
+    linesFrom: new Int32Array(index.stacks.length + 1),
+    linesOf: new Int32Array(0),
+    matches: new Map(),
   };
   if (table.isPython) {
     index.line_place.forEach((file, line) => {
@@ -87,10 +100,18 @@ export function linkTable(index) {
     });
     return table;
   }
-  for (const node of new Set(index.line_stack)) {
-    if (node < 0) continue;
+  const { linesFrom } = table;
+  const nodeCount = index.stacks.length;
+  for (const node of index.line_stack) if (node >= 0) linesFrom[node + 1] += 1;
+  for (let node = 0; node < nodeCount; node += 1) linesFrom[node + 1] += linesFrom[node];
+  const next = linesFrom.slice();
+  const linesOf = (table.linesOf = new Int32Array(linesFrom[nodeCount]));
+  index.line_stack.forEach((node, line) => {
+    if (node >= 0) linesOf[next[node]++] = line;
+  });
+  for (let node = 0; node < nodeCount; node += 1) {
+    if (linesFrom[node] === linesFrom[node + 1]) continue;
     const frames = stackFrames(index, node);
-    if (!frames.length) continue;
     add(table.nodesOver, extentKey(frames[0]), node);
     add(table.nodesAt, positionKey(frames[0]), node);
     add(table.nodesOn, lineKey(frames[0]), node);
@@ -139,6 +160,19 @@ export function originOf(table, line) {
 
 /** @param {LinkTable} table @param {Origin} origin @returns {Match} */
 export function match(table, origin) {
+  const { matches } = table;
+  const asked = `${origin.kind} ${origin.frames.map(extentKey)}`;
+  let found = matches.get(asked);
+  if (!found) {
+    found = newMatch(table, origin);
+    if (matches.size >= KEPT_MATCHES) matches.clear();
+    matches.set(asked, found);
+  }
+  return found;
+}
+
+/** @param {LinkTable} table @param {Origin} origin @returns {Match} */
+function newMatch(table, origin) {
   /** @type {Match} */
   const found = { exactNodes: new Set(), relatedNodes: new Set(), exactLines: new Set(), relatedLines: new Set() };
   const [innermost, ...callers] = origin.frames;
@@ -167,25 +201,35 @@ export function degree(table, found, line) {
   return found.exactNodes.has(node) ? EXACT : found.relatedNodes.has(node) ? RELATED : NONE;
 }
 
-/** All linked lines in order. @param {LinkTable} table @param {Match} found @returns {{exact: number[], related: number[]}} */
+/** All linked lines in order. @param {LinkTable} table @param {Match} found @returns {Linked} */
 export function linkedLines(table, found) {
-  if (table.isPython) {
-    const sorted = (/** @type {Set<number>} */ lines) => [...lines].sort((a, b) => a - b);
-    return { exact: sorted(found.exactLines), related: sorted(found.relatedLines) };
+  if (!found.linked) {
+    const { exactNodes, relatedNodes, exactLines, relatedLines } = found;
+    found.linked = table.isPython
+      ? { exact: Int32Array.from(exactLines).sort(), related: Int32Array.from(relatedLines).sort() }
+      : { exact: linesOfNodes(table, exactNodes), related: linesOfNodes(table, relatedNodes) };
   }
-  /** @type {number[]} */ const exact = [];
-  /** @type {number[]} */ const related = [];
-  if (!found.exactNodes.size && !found.relatedNodes.size) return { exact, related };
-  const { line_stack: nodes, stacks } = table.index;
-  // Asked for each time the pointer moves: a table of degrees is read some ten times as fast as two sets.
-  const degrees = new Uint8Array(stacks.length);
-  for (const node of found.relatedNodes) degrees[node] = RELATED;
-  for (const node of found.exactNodes) degrees[node] = EXACT;
-  for (let line = 0; line < nodes.length; line += 1) {
-    if (nodes[line] < 0) continue;
-    const found = degrees[nodes[line]];
-    if (found === EXACT) exact.push(line);
-    else if (found === RELATED) related.push(line);
+  return found.linked;
+}
+
+/**
+ * The lines of stack nodes, in order.
+ * @param {LinkTable} table @param {Iterable<number>} nodes each once
+ */
+export function linesOfNodes({ index, linesFrom, linesOf }, nodes) {
+  const parts = [...nodes].map((node) => linesOf.subarray(linesFrom[node], linesFrom[node + 1]));
+  const lines = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  if (parts.length > 1 && lines.length > index.line_stack.length * SORTED_SHARE) {
+    const isLinked = new Uint8Array(index.line_stack.length);
+    for (const part of parts) for (const line of part) isLinked[line] = 1;
+    let at = 0;
+    for (let line = 0; line < isLinked.length; line += 1) if (isLinked[line]) lines[at++] = line;
+    return lines;
   }
-  return { exact, related };
+  let at = 0;
+  for (const part of parts) {
+    lines.set(part, at);
+    at += part.length;
+  }
+  return parts.length > 1 ? lines.sort() : lines;
 }

@@ -32,7 +32,7 @@ const GUTTER_PIXELS = 54;
  * @property {(line: number) => number} pinNumber of the pin that reaches it, from 1; 0 for none
  * @property {Map<number, number>} pins the numbers of the pinned lines
  * @property {Set<number>} errors
- * @property {{exact: number[], related: number[]}[]} ruler hovered, then of each pin
+ * @property {import("./links.js").Linked[]} ruler hovered, then of each pin
  * @property {number[]} [values] lines of the current value
  */
 
@@ -147,13 +147,16 @@ export class ListingPane {
     this.#measureGutter();
     this.message.hidden = true;
     this.scroller.hidden = this.rulerElement.hidden = false;
-    this.invalidate();
-    // Only now: an element that is hidden does not scroll, and comes back where it was.
+    // Only now: an element that is hidden does not scroll, and comes back where it was. And not later: what is drawn
+    // where it was would be laid out for nothing.
     if (!same) this.#showFirst(listing.index.start);
+    this.invalidate();
   }
 
   /** Scrolls to where a listing is to be read from. @param {number} line */
   #showFirst(line) {
+    this.#forgetDrawn();
+    this.sizer.style.height = `${Math.min(this.contentHeight, MAX_SCROLL_HEIGHT)}px`;
     this.scroller.scrollTop = 0;
     if (!this.isVisible(line)) this.#scrollToRow(this.rows.rowOf(line), ROW_HEIGHT);
   }
@@ -391,7 +394,8 @@ export class ListingPane {
     // As high as when it was last drawn: asking now would lay the page out in the middle of marking it.
     const height = Math.max(this.contentHeight, this.viewHeight, 1);
     const share = (/** @type {number} */ line) => (this.rows.rowOf(line) * ROW_HEIGHT) / height;
-    this.ruler.draw({ ...this.marks, values: this.valueLines }, share, this.find?.overview(this.rows, height / ROW_HEIGHT));
+    this.ruler.arrange(this.rows, height, share);
+    this.ruler.draw({ ...this.marks, values: this.valueLines }, this.find?.overview(this.rows, height / ROW_HEIGHT));
   }
 
   #activeDescendant() {
@@ -522,7 +526,7 @@ export class ListingPane {
  */
 function holdsMark(marks, line, lastLine) {
   const isHidden = (/** @type {number} */ marked) => line < marked && marked <= lastLine;
-  const holds = (/** @type {number[]} */ lines) => isHidden(lines[firstBeyond(lines, 0, (each) => each > line)]);
+  const holds = (/** @type {Int32Array} */ lines) => isHidden(lines[firstBeyond(lines.length, 0, (at) => lines[at] > line)]);
   return (
     marks.ruler.some(({ exact, related }) => holds(exact) || holds(related)) ||
     [...marks.pins.keys()].some(isHidden) ||

@@ -29,7 +29,7 @@ export class Live {
     signal.addEventListener("abort", () => clearTimeout(this.timer), { once: true });
   }
 
-  /** What is linked to the line in question, in each other listing. @param {{tab?: {title: string}, lines?: {exact: number[], related: number[]}}[]} others */
+  /** What is linked to the line in question, in each other listing. @param {{tab?: {title: string}, lines?: import("./links.js").Linked}[]} others */
   sayLinks(others) {
     const counts = others.map(({ tab, lines }) => linkedWords(lines ? lines.exact.length + lines.related.length : 0, tab?.title ?? ""));
     if (counts.length) this.say(counts.join(", "), "links");

@@ -50,6 +50,10 @@ function foldButton(kind, closed) {
   return h("button", attributes, closed ? "▸" : "▾");
 }
 
+/** What rows show; most of them show the same when the pointer moves on. @type {WeakMap<HTMLElement, string>} */
+const decorated = new WeakMap();
+const UNDECORATED = "0,0,0,0,false,false";
+
 /**
  * Shows on a row what is lit; `hovered` and `pinned` are EXACT, RELATED or NONE.
  * @param {HTMLElement} element
@@ -57,6 +61,9 @@ function foldButton(kind, closed) {
  *   stands on it, `number` of the pin that reaches it; 0 for none
  */
 export function decorateRow(element, { hovered, pinned, pin, number, error, cursor }) {
+  const state = [hovered, pinned, pin, number, error, cursor].join();
+  if (state === (decorated.get(element) ?? UNDECORATED)) return;
+  decorated.set(element, state);
   const { classList } = element;
   classList.toggle("exact", hovered === EXACT);
   classList.toggle("related", hovered === RELATED);

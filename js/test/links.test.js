@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { EXACT, NONE, RELATED, degree, linkTable, linkedLines, match, opLine, originOf, stackFrames } from "../src/links.js";
+import { EXACT, NONE, RELATED, degree, linkTable, linkedLines as typedLines, match, opLine, originOf, stackFrames } from "../src/links.js";
 
 /** @param {Partial<import("../src/schema").ListingIndex>} columns @returns {import("../src/schema").ListingIndex} */
 function index(columns) {
@@ -8,6 +8,12 @@ function index(columns) {
     key: "", dialect: "hlo", grammar: null, numbers: [], line_stack: [], line_path: [], line_place: [], spans: [], folds: [], start: 0, files: [],
     functions: [], frames: [], stacks: [], paths: [], tokens: [], short_names: {}, coverage: [0, 0], op_line: [], op_operands: [], operand_source: [], calls: [], ...columns,
   };
+}
+
+/** @type {(...given: Parameters<typeof typedLines>) => {exact: number[], related: number[]}} */
+function linkedLines(...given) {
+  const { exact, related } = typedLines(...given);
+  return { exact: [...exact], related: [...related] };
 }
 
 // model.py: f at 10 calls g at 20; the files have other numbers in the other listing.
@@ -73,4 +79,20 @@ test("an expression is told from another that starts at the same place, where bo
   const hlo = linkTable(index({ ...both, frames: [[0, 0, 5, 12, 5, 99]], stacks: [[0, -1]], line_stack: [0, 0] }));
   assert.deepEqual(linkedLines(jaxpr, match(jaxpr, originOf(jaxpr, 0))), { exact: [0], related: [1] });
   assert.deepEqual(linkedLines(hlo, match(hlo, originOf(jaxpr, 0))), { exact: [0, 1], related: [] });
+});
+
+test("few or many, the lines of several stacks come in order, and are those whose degree says so", () => {
+  for (const lineCount of [9, 20_000]) {
+    // Every third line from one stack or the other of line 5, the others from line 6.
+    const stacks = Array.from({ length: lineCount }, (_, line) => (line % 3 ? 2 : line % 2));
+    const frames = [[0, 0, 5, 1, 5, 9], [0, 0, 5, 4, 5, 9], [0, 0, 6, 1, 6, 9]];
+    const table = linkTable(index({ files: ["model.py"], functions: ["f"], frames, stacks: [[0, -1], [1, -1], [2, -1]], line_stack: stacks }));
+    for (const origin of [{ kind: /** @type {const} */ ("python"), frames: [{ file: "model.py", function: "", line: 5, column: 0, extent: "" }] }, originOf(table, 0)]) {
+      const found = match(table, origin);
+      const lines = stacks.map((_, line) => line);
+      const of = (/** @type {number} */ wanted) => lines.filter((line) => degree(table, found, line) === wanted);
+      assert.deepEqual(linkedLines(table, found), { exact: of(EXACT), related: of(RELATED) });
+      assert.equal(match(table, origin), found, "asked again, it is looked up");
+    }
+  }
 });

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 from jaxscope._ir import hlo, jaxpr, stablehlo
 from jaxscope._ir.model import Frame, Listing
 from jaxscope._links import LinkedListing, link_listing
+from jaxscope._programs import Programs
 from jaxscope._sources import SourceLine, python_listing
 from jaxscope._stages import STAGES
 from jaxscope._view.model import SCHEMA_VERSION, Tab, View
@@ -29,6 +31,7 @@ class RecordedFacts:
     """What `ViewSource` asks of an inspection's facts, from a folder of recorded texts."""
 
     definition = None
+    target = SimpleNamespace(name="cpu", label="CPU")
 
     def __init__(self, folder: Path):
         self._folder = folder
@@ -62,7 +65,8 @@ class RecordedSource(ViewSource):
             raise FileNotFoundError(
                 "Reading recorded compiler output: the shared material is not beside the repository."
             )
-        super().__init__(RecordedFacts(SHARED / "recorded" / f"cpu-{layers}-layers-jax-0.12.0.1"))  # type: ignore[arg-type]
+        self._facts = RecordedFacts(SHARED / "recorded" / f"cpu-{layers}-layers-jax-0.12.0.1")
+        super().__init__(Programs(self._facts))  # type: ignore[arg-type]
         self._layers = layers
         self._order = order
 
@@ -80,7 +84,8 @@ class RecordedSource(ViewSource):
             schema=SCHEMA_VERSION,
             title=f"step, {self._layers} layers",
             function="step",
-            target={"name": "cpu", "label": "CPU"},
+            targets=[{"name": self._facts.target.name, "label": self._facts.target.label}],
+            choices=[],
             versions="recorded",
             notes=[],
             tabs=tabs,
@@ -99,6 +104,7 @@ def _tab(key: str, title: str, count: str, lines: int, size_bytes: int) -> Tab:
         failure=None,
         tables=[],
         notes=[],
+        targets=[],
         lines=lines,
         size_bytes=size_bytes,
     )
