@@ -22,7 +22,9 @@ const MOST_LINES = 400;
 export function definedNames(entry, tokensOf) {
   if (entry.dialect === "jaxpr") return binders(entry, tokensOf);
   const own = tokensOf(entry.line);
-  if (!entry.isBlock) return named(own.slice(0, operationAt(own)), entry.line);
+  // An instruction of PTX writes its first operand.
+  if (!entry.isBlock) return named(entry.dialect === "ptx" ? own : own.slice(0, operationAt(own)), entry.line);
+  if (entry.dialect === "llvm") return new Map(own.flatMap(([kind, text]) => (kind === "name" ? [[text, entry.line]] : [])));
   const arguments_ = named(own.slice(own.findIndex(([kind]) => kind === "keyword")), entry.line, true);
   if (arguments_.size) return arguments_;
   const label = tokensOf(entry.line + 1);
