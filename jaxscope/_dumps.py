@@ -6,7 +6,6 @@ costs what the first one cost; nobody but the user asks for it.
 """
 
 import fnmatch
-import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -51,11 +50,10 @@ def dump_texts(
 
 
 def read_texts(folder: str, patterns: Sequence[str]) -> dict[str, str]:
-    """The texts in a folder whose names match one of the patterns, by name; what is no UTF-8 stands as ``\\xff``."""
+    """The texts in a folder whose names match one of the patterns, by name; bytes that are no UTF-8 stand escaped."""
     texts = {}
-    for name in sorted(os.listdir(folder)):
-        if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
-            path = Path(folder, name)
-            if path.is_file() and (data := path.read_bytes()):
-                texts[name] = data.decode("utf-8", "backslashreplace")
+    for path in sorted(Path(folder).iterdir()):
+        is_asked_for = any(fnmatch.fnmatchcase(path.name, pattern) for pattern in patterns)
+        if is_asked_for and path.is_file() and (data := path.read_bytes()):
+            texts[path.name] = data.decode("utf-8", "backslashreplace")
     return texts

@@ -22,8 +22,8 @@ from jaxscope._failures import explain, message_of
 from jaxscope._inputs import Request
 from jaxscope._ir import hlo, stablehlo
 from jaxscope._ir import jaxpr as jaxpr_parser
-from jaxscope._ir.model import Frame, Listing
 from jaxscope._ir.kernel_calls import KernelCall
+from jaxscope._ir.model import Frame, Listing
 from jaxscope._links import Definition, LinkedListing, definition_of, link_listing
 from jaxscope._lower_level import LOWER_LISTINGS, LowerListing
 from jaxscope._sources import SourceLine, display_name, python_listing
@@ -180,9 +180,7 @@ class Facts:
             if not listing.pattern:
                 return _lower_level.make_kernels(self.kernel_calls)
             texts = {
-                name: text
-                for name, text in self._dumped(listing).items()
-                if fnmatch.fnmatchcase(name, listing.pattern)
+                name: text for name, text in self._dumped(listing).items() if fnmatch.fnmatchcase(name, listing.pattern)
             }
             hlo_listing = self.listing("hlo").listing if "hlo" in self.available_listings() else None
             return _lower_level.make_dumped(listing, texts, hlo_listing)

@@ -3,6 +3,7 @@
 Input: the facts of one inspection. Output: `Inspection`, small on purpose; what it offers is worked out elsewhere.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path

@@ -112,15 +112,17 @@ def make_kernels(calls: list[KernelCall]) -> Listing:
             "Reading the kernels: no custom call of this program carries one. "
             "Kernels written with Pallas, and not run in interpret mode, are found here."
         )
-    parts, failures = [], []
+    parts: list[Listing] = []
+    failures: list[str] = []
     for call in calls:
         try:
             text = _jax_mlir.print_kernel(call.language, call.bytecode, call.locations)
         except Exception as error:  # MLIR's reasons differ from version to version; the other kernels are not affected
-            failures.append(f"line {call.line + 1}: {str(error).strip() or type(error).__name__}")
-            continue
+            reason = " ".join(str(error).split()) or type(error).__name__
+            failures.append(reason)
+            text = f"// The kernel called on line {call.line + 1} cannot be read by the MLIR in jaxlib: {reason}"
         parts.append(stablehlo.parse(text.rstrip("\n") + "\n"))
-    if not parts:
+    if len(failures) == len(calls):
         raise UnavailableError(
             f"Reading the kernels: the MLIR in jaxlib reads none of {len(calls)} ({'; '.join(failures)}). "
             "Lower the program with the JAX that is installed to see them."

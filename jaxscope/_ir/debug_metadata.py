@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from jaxscope._ir.locations import QUOTED, make_frame
-from jaxscope._ir.model import NO_STACK, Frame, StackTableBuilder
+from jaxscope._ir.model import Frame, StackTableBuilder
 
 # !DILocation(line: 4, column: 17, scope: !7, inlinedAt: !9)    distinct !DISubprogram(name: "f", file: !1, line: 3)
 _NODE = re.compile(r"(?:distinct )?!(DI\w+)\(")

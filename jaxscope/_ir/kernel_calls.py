@@ -1,8 +1,8 @@
 """The kernels that a program's custom calls carry, found in its text.
 
-Problem: Pallas puts a whole MLIR module into an attribute of one operation: base64 in JSON in an escaped string for TPU,
-escaped bytes in a dictionary for GPUs. Input: a `Listing` of StableHLO or of compiled HLO, and later the kernels' texts
-from whoever can read MLIR bytecode. Output: the bytes with their lines, and one `Listing` of several modules.
+Problem: Pallas puts a whole MLIR module into an attribute of one operation: base64 in JSON in an escaped string for
+TPU, escaped bytes in a dictionary for GPUs. Input: a `Listing` of StableHLO or of compiled HLO, and later the kernels'
+texts from whoever can read MLIR bytecode. Output: the bytes with their lines, and one `Listing` of several modules.
 """
 
 import base64

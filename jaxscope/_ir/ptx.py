@@ -5,9 +5,9 @@ may share a line, and Python places are rare. Input: the text of one or more PTX
 prints them, and optionally the `HloOrigins` of the compiled HLO. Output: a `Listing` whose text is the input.
 
 An op is an instruction or a label. A module is a block of kind ``module``, a kernel (``.entry``) or a function
-(``.func``) one of kind ``func`` whose arguments are its parameters and the registers that it declares apart from
-numbered ones. What writes a register first defines it; later writes count as uses. An op's stack is that of the ``.loc``
-above it, else that of the HLO instruction that its kernel is named after.
+(``.func``) one of kind ``func`` whose arguments are its parameters and what it declares apart from numbered registers.
+What writes a register first defines it; later writes count as uses. An op's stack is that of the ``.loc`` above it,
+else that of the HLO instruction that its kernel is named after.
 """
 
 import re

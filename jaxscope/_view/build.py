@@ -12,14 +12,14 @@ from typing import Any
 import jaxscope
 from jaxscope._facts import Facts
 from jaxscope._failures import explain
-from jaxscope._programs import Programs
 from jaxscope._links import LinkedListing
 from jaxscope._lower_level import LowerListing
+from jaxscope._programs import Programs
 from jaxscope._sources import display_name, source_line
 from jaxscope._stages import STAGES, Stage, StageSpec
 from jaxscope._view import tables
 from jaxscope._view.comparison import comparison_tables
-from jaxscope._view.format import format_count, format_seconds, format_share
+from jaxscope._view.format import format_count, format_share
 from jaxscope._view.model import SCHEMA_VERSION, FailureView, Place, Status, Tab, Table, View
 from jaxscope.errors import UnavailableError
 
@@ -196,10 +196,9 @@ def _lower_listings(facts: Facts) -> list[LowerListing]:
 def _lower_tab(facts: Facts, lower: LowerListing) -> Tab:
     tab = _tab(lower.key, lower.title)
     if not facts.is_made(lower.key):
-        seconds = facts.stages["compile"].seconds
-        took = f" (that took {format_seconds(seconds)})" if seconds is not None else ""
         tab["status"] = "on request"
-        tab["reason"] = f"{lower.title} is made by compiling once more with XLA's dump switched on{took}."
+        # How long that took stands in the tab of the compiled HLO; here it would make every report another text.
+        tab["reason"] = f"{lower.title} is made by compiling once more, with XLA's dump switched on."
         return tab
     listing = facts.listing(lower.key)
     tab.update(status="done", seconds=facts.dump_seconds if lower.pattern else None)

@@ -2,8 +2,8 @@
 
 Problem: JAX and XLA print programs in notations that Pygments does not know, or not as they print them. Input: such
 text. Output: Pygments tokens, under the aliases ``jaxpr``, ``stablehlo`` (or ``mlir``), ``hlo``, ``xla-llvm`` and
-``xla-ptx``, which Sphinx, Jupyter and ``pygmentize`` find through the package's entry points. A highlighter does not validate: it says what each word is, and only a character
-that no rule explains is an error.
+``xla-ptx``, which Sphinx, Jupyter and ``pygmentize`` find through the package's entry points. A highlighter does not
+validate: it says what each word is, and only a character that no rule explains is an error.
 """
 
 from collections.abc import Iterator
