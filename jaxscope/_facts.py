@@ -188,6 +188,10 @@ class Facts:
             self._refusals[key] = refusal
             raise
 
+    def launches_note(self) -> str:
+        """How often the kernels of a GPU are launched, in words; "" where nobody has asked for the dump."""
+        return _lower_level.launches_note(self._dump or {})
+
     def _dumped(self, listing: LowerListing) -> dict[str, str]:
         """The texts of all languages below HLO, from one more compilation."""
         self.require_product("compile")

@@ -6,6 +6,7 @@ stages, and the texts of a dump. Output: for each language one `Listing`, linked
 named after; where there is none, the reason.
 """
 
+import fnmatch
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from jaxscope._ir import llvm, ptx, stablehlo
 from jaxscope._ir.kernel_calls import KernelCall, join_listings, kernel_calls
 from jaxscope._ir.model import Listing
 from jaxscope._ir.origins import HloOrigins
+from jaxscope._ir.thunks import read_launches
 from jaxscope.errors import UnavailableError
 
 
@@ -58,7 +60,8 @@ LOWER_LISTINGS = {
         LowerListing("ptx", "PTX", ("instruction", "instructions"), "*.ptx", _GPU, ptx.parse),
     )
 }
-PATTERNS = tuple(listing.pattern for listing in LOWER_LISTINGS.values() if listing.pattern)
+_THUNKS = "*thunk_sequence.txt"
+PATTERNS = (*(listing.pattern for listing in LOWER_LISTINGS.values() if listing.pattern), _THUNKS)
 
 # `define ptx_kernel void @fusion_12(`    `.visible .entry fusion_12(`
 _FUNCTION = re.compile(r'^(?:define\b[^@\n]*@|[.\w ]*\.(?:entry|func) )"?([\w.$-]+)', re.MULTILINE)
@@ -93,6 +96,18 @@ def make_dumped(listing: LowerListing, texts: Mapping[str, str], hlo: Listing | 
     # The numbers in the names follow the order in which threads finished; the program's order is that of its HLO.
     ordered = [text for _, text in sorted(texts.items(), key=place)]
     return listing.parse("\n".join(text if text.endswith("\n") else f"{text}\n" for text in ordered), origins)
+
+
+def launches_note(texts: Mapping[str, str]) -> str:
+    """How often the kernels of a GPU are launched, in words; "" where the dump does not say."""
+    thunks = [text for name, text in texts.items() if fnmatch.fnmatchcase(name, _THUNKS)]
+    if not thunks:
+        return ""
+    counted = read_launches("\n".join(thunks))
+    times = sum(counted.kernels.values())
+    words = f"{len(counted.kernels):,} kernels in {times:,} launches, a loop's body counted once."
+    others = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counted.others.items()))
+    return f"{words} Steps without a kernel here: {others}." if others else words
 
 
 def find_kernels(stablehlo_listing: Listing | None, hlo: Listing | None) -> list[KernelCall]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jaxscope._ir import hlo, ptx
 from jaxscope._ir.origins import HloOrigins
+from jaxscope._ir.thunks import read_launches
 from tests.dumped import RECORDED, dump
 from tests.listing_properties import assert_names_resolve, assert_well_formed
 from tests.test_lexers import check_text
@@ -51,6 +52,16 @@ def test_kernels_are_the_entries_and_what_the_program_launches(recorded):
     kernels = [block.name for block in listing.blocks if block.kind == "func"]
     assert kernels == re.findall(r"\.entry (\w+)", joined(recorded))
     assert set(kernels) == set(launched(recorded).values())
+
+
+def test_launches_are_counted_by_kernel_and_by_kind(recorded):
+    (sequence,) = recorded.of("thunk_sequence.txt").values()
+    found = read_launches(sequence)
+    # `003: kCopy`    `  009: kCustomKernel`
+    kinds = re.findall(r"\d+: k(\w+)", sequence)
+    assert sum(found.kernels.values()) == kinds.count("CustomKernel")
+    assert found.others == {kind: kinds.count(kind) for kind in kinds if kind != "CustomKernel"}
+    assert set(found.kernels) == set(re.findall(r"\.entry (\w+)", joined(recorded)))
 
 
 def test_launching_instructions_are_the_fusions_that_are_not_mere_copies(recorded):

@@ -202,6 +202,8 @@ def _lower_tab(facts: Facts, lower: LowerListing) -> Tab:
         return tab
     listing = facts.listing(lower.key)
     tab.update(status="done", seconds=facts.dump_seconds if lower.pattern else None)
+    if lower.key == "ptx":
+        tab["notes"] += filter(None, [facts.launches_note()])
     _describe(tab, listing, lower.unit)
     return tab
 
