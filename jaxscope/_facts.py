@@ -12,7 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from jaxscope import _jax, _lower_level
+from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.memory import MemoryTable, memory_of
 from jaxscope._analysis.mismatches import Mismatches
@@ -161,11 +161,14 @@ class Facts:
     @cached_property
     def kernel_calls(self) -> list[KernelCall]:
         """The kernels that custom calls carry."""
-        there = self.available_listings()
-        stablehlo_listing, hlo_listing = (
-            self.listing(key).listing if key in there else None for key in ("stablehlo", "hlo")
-        )
-        return _lower_level.find_kernels(stablehlo_listing, hlo_listing)
+        return _lower_level.find_kernels(self._stage_listing("stablehlo"), self._stage_listing("hlo"))
+
+    def _stage_listing(self, key: str) -> Listing | None:
+        """The listing of a stage; None where there is no such text, which its own tab explains."""
+        try:
+            return self.listing(key).listing
+        except UnavailableError:
+            return None
 
     @property
     def _compiled_for(self) -> str:
@@ -182,7 +185,7 @@ class Facts:
             texts = {
                 name: text for name, text in self._dumped(listing).items() if fnmatch.fnmatchcase(name, listing.pattern)
             }
-            hlo_listing = self.listing("hlo").listing if "hlo" in self.available_listings() else None
+            hlo_listing = self._stage_listing("hlo") or _lower_level.compiled_hlo(self._dumped(listing))
             return _lower_level.make_dumped(listing, texts, hlo_listing)
         except UnavailableError as refusal:
             self._refusals[key] = refusal
@@ -205,7 +208,7 @@ class Facts:
             lowered = self.require_product("lower")
             start = time.perf_counter()
             try:
-                self._dump = dump_texts(lowered, self._compiler_options, _lower_level.PATTERNS)
+                self._dump = dump_texts(lowered, self._options_of_compiler(), _lower_level.PATTERNS)
             except Exception as error:
                 raise UnavailableError(
                     f"Compiling {self.name} once more for its {listing.title}: {type(error).__name__}: "
@@ -213,6 +216,12 @@ class Facts:
                 ) from error
             self.dump_seconds = time.perf_counter() - start
         return self._dump
+
+    def _options_of_compiler(self) -> dict[str, Any]:
+        """The options that the program was compiled with."""
+        topology = self.target.topology
+        defaults = _jax_topology.compiler_defaults(topology) if topology is not None else {}
+        return {**defaults, **(self._compiler_options or {})}
 
     def python_side(self) -> tuple[Listing, tuple[SourceLine, ...]]:
         """The Python side, made from the earliest stage that is there: later ones name the same places."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from jaxscope import _jax_mlir
-from jaxscope._ir import llvm, ptx, stablehlo
+from jaxscope._ir import hlo, llvm, ptx, stablehlo
 from jaxscope._ir.kernel_calls import KernelCall, join_listings, kernel_calls
 from jaxscope._ir.model import Listing
 from jaxscope._ir.origins import HloOrigins
@@ -61,7 +61,8 @@ LOWER_LISTINGS = {
     )
 }
 _THUNKS = "*thunk_sequence.txt"
-PATTERNS = (*(listing.pattern for listing in LOWER_LISTINGS.values() if listing.pattern), _THUNKS)
+_HLO = "*after_optimizations.txt"
+PATTERNS = (*(listing.pattern for listing in LOWER_LISTINGS.values() if listing.pattern), _THUNKS, _HLO)
 
 # `define ptx_kernel void @fusion_12(`    `.visible .entry fusion_12(`
 _FUNCTION = re.compile(r'^(?:define\b[^@\n]*@|[.\w ]*\.(?:entry|func) )"?([\w.$-]+)', re.MULTILINE)
@@ -69,13 +70,13 @@ _FUNCTION = re.compile(r'^(?:define\b[^@\n]*@|[.\w ]*\.(?:entry|func) )"?([\w.$-
 _CONTENT = re.compile(r"^(?:define|@|\.visible|\.entry|\.func)", re.MULTILINE)
 
 
-def make_dumped(listing: LowerListing, texts: Mapping[str, str], hlo: Listing | None) -> Listing:
+def make_dumped(listing: LowerListing, texts: Mapping[str, str], compiled: Listing | None) -> Listing:
     """The listing of one language from a dump.
 
     Args:
         listing: Which.
         texts: The dump's texts by file name, of this language only.
-        hlo: The compiled HLO, whose instructions the functions are named after.
+        compiled: The compiled HLO, whose instructions the functions are named after.
 
     Raises:
         UnavailableError: The dump has no code in this language.
@@ -86,7 +87,7 @@ def make_dumped(listing: LowerListing, texts: Mapping[str, str], hlo: Listing | 
             f"Reading the {listing.title}: XLA compiled the program once more and wrote none ({listing.pattern} in its "
             "dump), so all of it runs in copies and ready-made libraries. Compiled HLO is the last text there is."
         )
-    origins = HloOrigins(hlo) if hlo is not None else None
+    origins = HloOrigins(compiled) if compiled is not None else None
 
     def place(item: tuple[str, str]) -> tuple[float, str]:
         names = _FUNCTION.findall(item[1])
@@ -96,6 +97,12 @@ def make_dumped(listing: LowerListing, texts: Mapping[str, str], hlo: Listing | 
     # The numbers in the names follow the order in which threads finished; the program's order is that of its HLO.
     ordered = [text for _, text in sorted(texts.items(), key=place)]
     return listing.parse("\n".join(text if text.endswith("\n") else f"{text}\n" for text in ordered), origins)
+
+
+def compiled_hlo(texts: Mapping[str, str]) -> Listing | None:
+    """The compiled HLO of a dump, for backends that give none otherwise (CUDA without a GPU, JAX 0.8)."""
+    found = [text for name, text in texts.items() if fnmatch.fnmatchcase(name, _HLO)]
+    return hlo.parse(found[0]) if len(found) == 1 else None
 
 
 def launches_note(texts: Mapping[str, str]) -> str:
@@ -110,9 +117,9 @@ def launches_note(texts: Mapping[str, str]) -> str:
     return f"{words} Steps without a kernel here: {others}." if others else words
 
 
-def find_kernels(stablehlo_listing: Listing | None, hlo: Listing | None) -> list[KernelCall]:
+def find_kernels(stablehlo_listing: Listing | None, compiled: Listing | None) -> list[KernelCall]:
     """The kernels that custom calls carry, by the earliest text that is there."""
-    source = stablehlo_listing or hlo
+    source = stablehlo_listing or compiled
     return kernel_calls(source) if source is not None else []
 
 

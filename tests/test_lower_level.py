@@ -17,6 +17,7 @@ from jaxscope._ir import hlo
 from jaxscope._render.html import NOT_OPENED, render_page
 from jaxscope.errors import UnavailableError
 from tests.dumped import RECORDED, dump
+from tests.plugins import CUDA
 
 X = jax.ShapeDtypeStruct((64, 32), jnp.float32)
 # "module_0003.jit_f.part_00.ir-no-opt.ll"
@@ -273,3 +274,37 @@ def test_interrupt_while_opening_is_an_answer(widget, monkeypatch):
     answer = ask(widget, "llvm_ir")
     assert answer["type"] == "failed" and "interrupted" in answer["reason"]
     assert next(tab for tab in widget.view["tabs"] if tab["key"] == "llvm_ir")["status"] == "on request"
+
+
+# A GPU that is not there
+
+
+def smooth(x, w):
+    h = jnp.tanh(x @ w)
+    return jax.nn.softmax(h), h[:3]
+
+
+@CUDA
+def test_ptx_of_an_absent_gpu():
+    inspection = jaxscope.inspect(smooth, "f32[64,128]", "f32[128,128]", target="cuda:h100")
+    assert tab_of(inspection, "ptx")["status"] == "on request"
+    kernels = re.findall(r"^\.visible \.entry (\w+)", inspection.ptx, re.MULTILINE)
+    assert kernels and kernels == [
+        # `define ptx_kernel void @fusion(`, in JAX 0.8 `define void @fusion(` among helpers that are `internal`
+        name
+        for name in re.findall(r"^define (?!internal)[^@\n]*@([\w.]+)\(", inspection.llvm_ir, re.MULTILINE)
+        if name in kernels
+    ]
+    tab = tab_of(inspection, "ptx")
+    assert tab["status"] == "done"
+    # JAX 0.8 dumps no table of thunks for absent GPUs.
+    assert not tab["notes"][:-1] or f"{len(kernels)} kernels" in tab["notes"][0]
+    listing = inspection._facts.listing("ptx")
+    assert listing.linked_ops == len(listing.listing.ops) > 0
+    lines = {frame.line for frame in listing.stacks.frames if frame.file == __file__}
+    first = smooth.__code__.co_firstlineno
+    assert lines and lines <= {first + 1, first + 2}
+    if inspection._facts._stage_listing("hlo") is not None:  # JAX 0.8 gives no text for absent GPUs
+        # `  %fusion.1 = (f32[]) fusion(`: what PTX is named after, some of which are only copied
+        fusions = re.findall(r"^  (?:ROOT )?%([\w.-]+) = .*? fusion\(", inspection.hlo, re.MULTILINE)
+        assert set(kernels) <= {re.sub(r"\W", "_", name) for name in fusions}

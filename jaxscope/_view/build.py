@@ -75,7 +75,7 @@ def _program_tabs(programs: Programs, facts: Facts) -> list[Tab]:
     for listing in _lower_listings(facts):
         empty = _tab(listing.key, listing.title)
         tab = _contain(lambda facts, listing=listing: _lower_tab(facts, listing), facts, empty)
-        tab["targets"] = [facts.target.name]
+        tab["targets"] = [facts.target.name] if several else []
         tabs.append(tab)
     for key, title, build in _TABLE_TABS:
         tab = _contain(
