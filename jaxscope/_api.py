@@ -121,7 +121,7 @@ class _Work:
 
     def _job(self, request: Request, placement: Placement) -> "_Job":
         placed = place_request(request, placement)
-        facts = Facts(placed, placement.target, self._callers)
+        facts = Facts(placed, placement.target, self._callers, self._compiler_options)
         return _Job(facts, placed, placement, self._compiler_options)
 
     def _job_for(self, target: Any) -> "_Job":

@@ -5,22 +5,27 @@ Problem: stages finish one by one, and parsing 50 MB is worth its time only when
 records.
 """
 
+import fnmatch
+import time
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from jaxscope import _jax
+from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.memory import MemoryTable, memory_of
 from jaxscope._analysis.mismatches import Mismatches
 from jaxscope._analysis.signature import Signature, signature_of
-from jaxscope._failures import explain
+from jaxscope._dumps import dump_texts
+from jaxscope._failures import explain, message_of
 from jaxscope._inputs import Request
 from jaxscope._ir import hlo, stablehlo
 from jaxscope._ir import jaxpr as jaxpr_parser
+from jaxscope._ir.kernel_calls import KernelCall
 from jaxscope._ir.model import Frame, Listing
 from jaxscope._links import Definition, LinkedListing, definition_of, link_listing
+from jaxscope._lower_level import LOWER_LISTINGS, LowerListing
 from jaxscope._sources import SourceLine, display_name, python_listing
 from jaxscope._stages import STAGES, Stage
 from jaxscope._targets import Target
@@ -41,10 +46,18 @@ class Facts:
         definition: Where the function's own code stands, None where it is not Python.
         mismatches: How the call given as ``call=`` differs from the signature, None when there was none.
         running: The key of the stage that runs now; None before and after.
+        dump_seconds: What compiling once more for listings below HLO took; None where nobody asked for them.
     """
 
-    def __init__(self, request: Request, target: Target, callers: frozenset[tuple[str, int]] = frozenset()):
+    def __init__(
+        self,
+        request: Request,
+        target: Target,
+        callers: frozenset[tuple[str, int]] = frozenset(),
+        compiler_options: Mapping[str, Any] | None = None,
+    ):
         self.name = request.name
+        self._compiler_options = dict(compiler_options) if compiler_options else None
         self.target = target
         self._callers = callers
         self.notes = request.notes
@@ -56,6 +69,9 @@ class Facts:
         self.running: str | None = None
         self._stages: dict[str, Stage] = {}
         self._listings: dict[str, LinkedListing] = {}
+        self._dump: dict[str, str] | None = None
+        self._refusals: dict[str, UnavailableError] = {}
+        self.dump_seconds: float | None = None
         self._python: tuple[tuple[str, str], tuple[Listing, tuple[SourceLine, ...]]] | None = None
 
     @property
@@ -111,15 +127,101 @@ class Facts:
         return [spec.dialect for spec in STAGES if self.product(spec.key) is not None]
 
     def listing(self, key: str) -> LinkedListing:
-        """The parsed and linked listing ``jaxpr``, ``stablehlo`` or ``hlo``; parsed on first use.
+        """The parsed and linked listing of a stage, or one of `LOWER_LISTINGS`; made on first use.
+
+        The first of those below HLO, kernels apart, compiles once more.
 
         Raises:
-            UnavailableError: The stage gave no text.
+            UnavailableError: There is no such text; the message says why.
         """
+        if key in LOWER_LISTINGS and key not in self._listings:
+            self._listings[key] = link_listing(key, self._lower_listing(key), self.definition, self._callers)
         if key not in self._listings:
             product = self.require_product(_STAGE_OF_LISTING[key])
             self._listings[key] = link_listing(key, _READERS[key](product), self.definition, self._callers)
         return self._listings[key]
+
+    # Listings below compiled HLO.
+
+    def lower_listings(self) -> list[LowerListing]:
+        """Those that this program has or may have: kernels that it carries, and what its compiler can be asked for."""
+        if self.product("compile") is None:
+            return [LOWER_LISTINGS["kernels"]] if self.kernel_calls else []
+        platform = self._compiled_for
+        return [
+            listing
+            for listing in LOWER_LISTINGS.values()
+            if (self.kernel_calls if not listing.pattern else platform in listing.platforms and self.product("lower"))
+        ]
+
+    def is_made(self, key: str) -> bool:
+        """Whether a listing is there without further work, or known not to be."""
+        return key in self._listings or key in self._refusals or not LOWER_LISTINGS[key].pattern
+
+    @cached_property
+    def kernel_calls(self) -> list[KernelCall]:
+        """The kernels that custom calls carry."""
+        return _lower_level.find_kernels(self._stage_listing("stablehlo"), self._stage_listing("hlo"))
+
+    def _stage_listing(self, key: str) -> Listing | None:
+        """The listing of a stage; None where there is no such text, which its own tab explains."""
+        try:
+            return self.listing(key).listing
+        except UnavailableError:
+            return None
+
+    @property
+    def _compiled_for(self) -> str:
+        """JAX's name of the platform that the program was compiled for."""
+        return _jax.compiling_platform(self.product("lower")) or self.target.platform
+
+    def _lower_listing(self, key: str) -> Listing:
+        if (refusal := self._refusals.get(key)) is not None:
+            raise refusal
+        listing = LOWER_LISTINGS[key]
+        try:
+            if not listing.pattern:
+                return _lower_level.make_kernels(self.kernel_calls)
+            texts = {
+                name: text for name, text in self._dumped(listing).items() if fnmatch.fnmatchcase(name, listing.pattern)
+            }
+            hlo_listing = self._stage_listing("hlo") or _lower_level.compiled_hlo(self._dumped(listing))
+            return _lower_level.make_dumped(listing, texts, hlo_listing)
+        except UnavailableError as refusal:
+            self._refusals[key] = refusal
+            raise
+
+    def launches_note(self) -> str:
+        """How often the kernels of a GPU are launched, in words; "" where nobody has asked for the dump."""
+        return _lower_level.launches_note(self._dump or {})
+
+    def _dumped(self, listing: LowerListing) -> dict[str, str]:
+        """The texts of all languages below HLO, from one more compilation."""
+        self.require_product("compile")
+        platform = self._compiled_for
+        if platform not in listing.platforms:
+            raise UnavailableError(
+                f"Reading the {listing.title} of {self.name}: it was compiled for {platform}, and XLA writes "
+                f"{listing.title} for {' and '.join(sorted(listing.platforms))} only. Choose such a target."
+            )
+        if self._dump is None:
+            lowered = self.require_product("lower")
+            start = time.perf_counter()
+            try:
+                self._dump = dump_texts(lowered, self._options_of_compiler(), _lower_level.PATTERNS)
+            except Exception as error:
+                raise UnavailableError(
+                    f"Compiling {self.name} once more for its {listing.title}: {type(error).__name__}: "
+                    f"{message_of(error)} Compiled HLO is the last text there is."
+                ) from error
+            self.dump_seconds = time.perf_counter() - start
+        return self._dump
+
+    def _options_of_compiler(self) -> dict[str, Any]:
+        """The options that the program was compiled with."""
+        topology = self.target.topology
+        defaults = _jax_topology.compiler_defaults(topology) if topology is not None else {}
+        return {**defaults, **(self._compiler_options or {})}
 
     def python_side(self) -> tuple[Listing, tuple[SourceLine, ...]]:
         """The Python side, made from the earliest stage that is there: later ones name the same places."""

@@ -3,6 +3,7 @@
 Input: the facts of one inspection. Output: `Inspection`, small on purpose; what it offers is worked out elsewhere.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
@@ -213,6 +214,38 @@ class Inspection:
         return self._source.text("hlo")
 
     @property
+    def kernels(self) -> str:
+        """The kernels that custom calls carry (Pallas for TPU and GPU), as MLIR with debug locations."""
+        return self._source.text("kernels")
+
+    @property
+    def llvm_ir(self) -> str:
+        """The LLVM IR after LLVM's optimisations, what machine code is made from; for CPU and NVIDIA GPUs.
+
+        This and the two below compile once more, the first of them that is asked for, as opening their tabs does.
+        """
+        return self._open("llvm_ir")
+
+    @property
+    def llvm_ir_unoptimised(self) -> str:
+        """The LLVM IR as XLA's emitters hand it to LLVM."""
+        return self._open("llvm_ir_unoptimised")
+
+    @property
+    def ptx(self) -> str:
+        """The PTX of every kernel; for NVIDIA GPUs."""
+        return self._open("ptx")
+
+    def _open(self, key: str) -> str:
+        """The text of a listing that is made on request, which then shows in pictures that are there already."""
+        was_made = self._facts.is_made(key)
+        try:
+            return self._source.text(key)
+        finally:
+            if not was_made and self._facts.is_made(key):
+                self._display.refresh()
+
+    @property
     def cost(self) -> "pd.DataFrame":
         """XLA's own cost figures (FLOPs, transcendentals, bytes), before and after optimisation.
 
@@ -315,11 +348,13 @@ class Inspection:
         """
         return render_text(self._source, colour=colour, times=times)
 
-    def to_html(self, path: str | PathLike[str]) -> Path:
+    def to_html(self, path: str | PathLike[str], *, compile_again: bool = False) -> Path:
         """Writes one interactive page that needs neither kernel nor network.
 
         Args:
             path: Where to; an existing file is replaced.
+            compile_again: Whether the page also gets the listings below compiled HLO that nobody has opened yet, for
+                which the program is compiled once more.
 
         Returns:
             The path.
@@ -327,6 +362,11 @@ class Inspection:
         from jaxscope._render.html import render_page
 
         path = Path(path)
+        if compile_again:
+            for facts in self._programs:
+                for listing in facts.lower_listings():
+                    with contextlib.suppress(UnavailableError):  # The page says why.
+                        facts.listing(listing.key)
         path.write_text(render_page(self._source), encoding="utf-8")
         return path
 

@@ -25,7 +25,7 @@ from jaxscope.lexers import grammar
 from jaxscope.lexers.grammar import hidden_spans, restore, split_hidden, tokenize
 
 GOLDENS = Path(__file__).parent / "goldens" / "lexers"
-DIALECTS = ("jaxpr", "stablehlo", "hlo")
+DIALECTS = ("jaxpr", "stablehlo", "hlo", "llvm", "ptx")
 TOKENS, HIDDEN = "\n---tokens---\n", "\n---hidden---\n"
 EVERY_KIND = frozenset(grammar.HIDDEN_KINDS)
 ALL_GOLDENS = sorted(GOLDENS.glob("*/*.txt"))
@@ -297,6 +297,10 @@ ADVERSARIAL = [
     ("stablehlo", 'dense<"0x0'), ("stablehlo", " : (tensor<a>, "), ("stablehlo", " -> ("), ("stablehlo", ": tuple<"),
     ("stablehlo", " : (tensor<a>) -> ("),
     ("stablehlo", "<->"), ("stablehlo", "tensor<a>, "), ("stablehlo", "@a."),
+    ("llvm", '"\\'), ("llvm", "!a "), ("llvm", ", !a !1"), ("llvm", "%a = "), ("llvm", '@"'), ("llvm", ' c"'),
+    ("llvm", "0x"), ("llvm", "a."), ("llvm", "add "), ("llvm", "f0x1"), ("llvm", "%a:"),
+    ("ptx", "\t%r,"), ("ptx", "a.b"), ("ptx", "a::"), ("ptx", "= {0,"), ("ptx", "/*"), ("ptx", "$"), ("ptx", "f("),
+    ("ptx", ".b32x"), ("ptx", "%r.x"), ("ptx", "0f"), ("ptx", '"'),
     ("jaxpr", "\\'"), ("jaxpr", "a:b<"), ("jaxpr", "a:b["), ("jaxpr", "a:Ref{"), ("jaxpr", " # )"), ("jaxpr", "<a"),
     ("jaxpr", "<a<b>"), ("jaxpr", "fmt="), ("jaxpr", "   # "), ("jaxpr", "a."), ("jaxpr", "'"), ("jaxpr", "#"),
 ]  # fmt: skip
@@ -321,13 +325,13 @@ def test_time_is_linear(dialect, piece):
 
 # Pygments
 
-LEXERS = [lexers.JaxprLexer, lexers.StablehloLexer, lexers.HloLexer]
+LEXERS = list(lexers.LEXERS.values())
 
 
 @pytest.mark.parametrize("path", ALL_GOLDENS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_lexer_gives_the_tokens_of_the_grammar(path):
     source = path.read_text(encoding="utf-8").partition(TOKENS)[0]
-    (lexer,) = (lexer for lexer in LEXERS if path.parent.name in lexer.aliases)
+    lexer = lexers.LEXERS[path.parent.name]
     tokens = list(lexer().get_tokens_unprocessed(source))
     assert all(source.startswith(text, offset) for offset, _, text in tokens)
     assert "".join(text for _, _, text in tokens) == source

@@ -11,15 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from jaxscope._ir import hlo, jaxpr, stablehlo
+from jaxscope._ir import hlo, jaxpr, llvm, ptx, stablehlo
 from jaxscope._ir.hlo import called_computations
 from jaxscope._links import link_listing
 from jaxscope._view.listing import index_listing
 from jaxscope._view.values import ENTRY_OF_BLOCK, value_columns
+from tests.dumped import NAMES, dump
 from tests.programs import PROGRAMS, stages
 from tests.shared import ABSENT, SHARED, read_recorded, recorded_files
 
 DIALECTS = ("jaxpr", "stablehlo", "hlo")
+ENDINGS = ("ir-no-opt.ll", "ir-with-opt.ll", ".ptx")
 SHARE_LIMIT, MAKE_LIMIT_S = 0.15, 0.5
 READERS = {"jaxpr": jaxpr, "stablehlo-debug": stablehlo, "stablehlo": stablehlo, "compiled": hlo}
 RECORDED = [path for path in recorded_files() if path.name.split(".")[0] in READERS]
@@ -54,6 +56,11 @@ def printed(name, dialect):
     if dialect == "stablehlo":
         return stablehlo.parse(made.lowered.as_text(debug_info=True))
     return hlo.parse(made.compiled.as_text())
+
+
+def below(name, ending):
+    """The listing of one language below HLO."""
+    return (ptx if ending == ".ptx" else llvm).parse("\n".join(dump(name).of(ending).values()))
 
 
 def read(columns):
@@ -124,6 +131,13 @@ def test_a_name_means_one_value_on_each_line(name, dialect):
     assert [place for place, values in meant.items() if len(values) > 1] == []
 
 
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_agree_with_the_listing_below_hlo(name, ending):
+    if dump(name).of(ending):
+        check(below(name, ending))
+
+
 def test_names_reused_in_sibling_regions_are_told_apart():
     columns, lines, operands = check(stablehlo.parse(SIBLINGS))
     by_line = {line: sources for line, sources in zip(lines, operands, strict=True) if sources}
@@ -183,29 +197,30 @@ def name_line(listing, op, name):
 def test_the_browser_finds_definitions_and_uses_from_line_and_name():
     """Hundreds of texts at once: for each operand and each result, the browser's own reader against `Listing`."""
     asked, wanted = [], []
-    for name in PROGRAMS:
-        for dialect in DIALECTS:
-            listing = printed(name, dialect)
-            index = index_listing(link_listing("any", listing, None))
-            at, expected = [], []
-            for number, op in enumerate(listing.ops):
-                # `_:i32[] a:f32[4] = ...` has one result and two types.
-                is_one = len(op.results) == 1 and not (dialect == "jaxpr" and ", " in op.type)
-                for result in op.results:
-                    users = {
-                        name_line(listing, listing.ops[user], result)
-                        for user in listing.uses.get(number, ())
-                        if result in listing.ops[user].operands
-                    }
-                    at.append([op.line, result])
-                    expected.append((op.line, sorted(users), op.type if is_one else None))
-                for operand in op.operands:
-                    definition = listing.definition(op.block, operand)
-                    if definition is not None:
-                        at.append([name_line(listing, op, operand), operand])
-                        expected.append((listing.ops[definition].line, None, None))
-            asked.append(json.dumps({"index": index, "text": listing.text, "at": at}))
-            wanted.append((f"{name} {dialect}", at, expected))
+    listings = [(name, printed(name, dialect)) for name in PROGRAMS for dialect in DIALECTS]
+    listings += [(name, below(name, ending)) for name in NAMES for ending in ENDINGS if dump(name).of(ending)]
+    for name, listing in listings:
+        dialect = listing.dialect
+        index = index_listing(link_listing("any", listing, None))
+        at, expected = [], []
+        for number, op in enumerate(listing.ops):
+            # `_:i32[] a:f32[4] = ...` has one result and two types.
+            is_one = len(op.results) == 1 and not (dialect == "jaxpr" and ", " in op.type)
+            for result in op.results:
+                users = {
+                    name_line(listing, listing.ops[user], result)
+                    for user in listing.uses.get(number, ())
+                    if result in listing.ops[user].operands
+                }
+                at.append([op.line, result])
+                expected.append((op.line, sorted(users), op.type if is_one else None))
+            for operand in op.operands:
+                definition = listing.definition(op.block, operand)
+                if definition is not None:
+                    at.append([name_line(listing, op, operand), operand])
+                    expected.append((listing.ops[definition].line, None, None))
+        asked.append(json.dumps({"index": index, "text": listing.text, "at": at}))
+        wanted.append((f"{name} {dialect}", at, expected))
     script = Path(__file__).with_name("read_values.mjs")
     done = subprocess.run(
         ["node", "--no-warnings", str(script)], input="\n".join(asked), capture_output=True, text=True, check=True

@@ -51,6 +51,11 @@ INVISIBLE: tuple[tuple[int, int], ...] = (
 # A sample it matches: "\u202e" (right-to-left override).
 _INVISIBLE = re.compile("[" + "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in INVISIBLE) + "]")
 
+NOT_OPENED = (
+    "Nobody had opened it when this was saved. Open it and save again, or write a page that has it with "
+    "to_html(path, compile_again=True)."
+)
+
 # A sample it matches: "`jnp.where(mask, x, 0)`".
 _CODE = re.compile("`([^`\n]+)`")
 
@@ -225,7 +230,7 @@ def _listings(source: Source, view: View, cap_bytes: int) -> tuple[list[str], di
     left_out: dict[str, str] = {}
     used_bytes = 0
     for number, tab in enumerate(view["tabs"]):
-        if tab["kind"] != "listing":
+        if tab["kind"] != "listing" or tab["reason"].endswith(NOT_OPENED):
             continue
         try:
             index, text = source.listing(tab["key"])
@@ -245,6 +250,17 @@ def _listings(source: Source, view: View, cap_bytes: int) -> tuple[list[str], di
     return payloads, left_out
 
 
+def _as_saved(view: View) -> View:
+    """The view for a place where nothing can be asked for any more."""
+    tabs = [
+        Tab({**tab, "status": "unavailable", "reason": f"{tab['reason']} {NOT_OPENED}"})
+        if tab["status"] == "on request"
+        else tab
+        for tab in view["tabs"]
+    ]
+    return View({**view, "tabs": tabs})
+
+
 def render_page(source: Source, cap_bytes: int = CAP_BYTES) -> str:
     """One interactive page that needs no kernel and makes no request.
 
@@ -255,7 +271,7 @@ def render_page(source: Source, cap_bytes: int = CAP_BYTES) -> str:
     Raises:
         UnavailableError: This installation has no browser bundle.
     """
-    view = source.view
+    view = _as_saved(source.view)
     # The two sequences that end or switch the state of a script element in HTML; inside JavaScript strings, where alone
     # they can occur in the bundle, the backslash changes nothing.
     program = bundle().replace("</script", "<\\/script").replace("<!--", "<\\!--")

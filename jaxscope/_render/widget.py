@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from jaxscope._render.html import Source, bundle
+from jaxscope._render.html import NOT_OPENED, Source, bundle
 from jaxscope._view.model import View
 
 PART_BYTES = 256_000
@@ -67,6 +67,10 @@ class Transfers:
         while len(self._kept) > _KEPT_TRANSFERS:
             self._kept.popitem(last=False)
 
+    def size_bytes(self, key: str) -> int:
+        """The bytes of a listing, deflated."""
+        return sum(len(part) for parts in self._parts(key).values() for part in parts)
+
     def _parts(self, key: str) -> dict[str, list[bytes]]:
         if key not in self._kept:
             self.prepare(key, deflate_listing(self._source, key))
@@ -84,6 +88,8 @@ class Transfers:
                 return None
         try:
             parts = self._parts(key)[name]
+        except KeyboardInterrupt:
+            return {"type": "failed", "key": key, "reason": "Making this listing was interrupted. Open it again."}, []
         except Exception as error:  # whatever the reason is, the pane that asked shows it and the others stay
             return {"type": "failed", "key": key, "reason": str(error) or type(error).__name__}, []
         if not 0 <= part < len(parts):
@@ -137,6 +143,7 @@ def widget_class() -> type:
             self._transfers = Transfers(source)
             self.saved_bytes = SAVED_BYTES
             self._to_store: set[str] = set()
+            self._room_bytes = 0
             self._part_traits: dict[tuple[str, str, int], str] = {}
             # Every widget brings the program with it.
             wait_for_rate(len(program))
@@ -176,17 +183,16 @@ def widget_class() -> type:
                 if tab["kind"] != "listing":
                     continue
                 key = tab["key"]
+                if tab["status"] == "on request":
+                    left_out[key] = f"{tab['reason']} {NOT_OPENED}"
+                    continue
                 try:
                     listing = deflate_listing(self._source, key)
                 except Exception:  # asked for again by the pane that shows it, which then gets the reason
                     continue
                 size_bytes = sum(map(len, listing.values()))
                 if saved_bytes + size_bytes > self.saved_bytes:
-                    left_out[key] = (
-                        f"This listing is not in the saved notebook: it takes {size_bytes:,} bytes, and all listings "
-                        f"together may take {self.saved_bytes:,}. Set the inspection's saved_bytes higher and save "
-                        "again, or keep the page that to_html(path) writes."
-                    )
+                    left_out[key] = self._too_large(size_bytes)
                     continue
                 saved_bytes += size_bytes
                 if size_bytes <= EMBED_LISTING_BYTES and embedded_bytes + size_bytes <= EMBED_TOTAL_BYTES:
@@ -195,6 +201,7 @@ def widget_class() -> type:
                 else:
                     self._to_store.add(key)
                     self._transfers.prepare(key, listing)
+            self._room_bytes = self.saved_bytes - saved_bytes
             return embedded, left_out
 
         def _store(self, message: dict[str, Any], data: bytes) -> str:
@@ -234,10 +241,36 @@ def widget_class() -> type:
             if (answer := self._transfers.answer(content)) is None:
                 return
             message, buffers = answer
+            opened = self._is_on_request(message["key"])
+            if buffers and opened:
+                self._make_room(message["key"])
             if buffers and message["key"] in self._to_store:
                 message["trait"] = self._store(message, buffers[0])
                 buffers = []
             self.send(message, buffers)
+            if opened:
+                # Now it is known how much there is of it, or why there is none.
+                self.view = copy.deepcopy(dict(self._source.view))
+
+        def _is_on_request(self, key: str) -> bool:
+            return any(tab["key"] == key and tab["status"] == "on request" for tab in self.view["tabs"])
+
+        def _make_room(self, key: str) -> None:
+            """Has a listing that was opened on request saved with the others, where it fits."""
+            size_bytes = self._transfers.size_bytes(key)
+            if size_bytes <= self._room_bytes:
+                self._room_bytes -= size_bytes
+                self._to_store.add(key)
+                self.left_out = {other: reason for other, reason in self.left_out.items() if other != key}
+            else:
+                self.left_out = {**self.left_out, key: self._too_large(size_bytes)}
+
+        def _too_large(self, size_bytes: int) -> str:
+            return (
+                f"This listing is not in the saved notebook: it takes {size_bytes:,} bytes, and all listings "
+                f"together may take {self.saved_bytes:,}. Set the inspection's saved_bytes higher and save "
+                "again, or keep the page that to_html(path) writes."
+            )
 
     InspectionWidget.__module__ = __name__
     InspectionWidget.__qualname__ = "InspectionWidget"

@@ -12,6 +12,8 @@ from typing import Any
 import jaxscope
 from jaxscope._facts import Facts
 from jaxscope._failures import explain
+from jaxscope._links import LinkedListing
+from jaxscope._lower_level import LowerListing
 from jaxscope._programs import Programs
 from jaxscope._sources import display_name, source_line
 from jaxscope._stages import STAGES, Stage, StageSpec
@@ -69,6 +71,11 @@ def _program_tabs(programs: Programs, facts: Facts) -> list[Tab]:
         )
         # What is true of all needs no name.
         tab["targets"] = [] if len(about) == len(programs) else [each.target.name for each in about]
+        tabs.append(tab)
+    for listing in _lower_listings(facts):
+        empty = _tab(listing.key, listing.title)
+        tab = _contain(lambda facts, listing=listing: _lower_tab(facts, listing), facts, empty)
+        tab["targets"] = [facts.target.name] if several else []
         tabs.append(tab)
     for key, title, build in _TABLE_TABS:
         tab = _contain(
@@ -171,6 +178,45 @@ def _stage_tab(facts: Facts, spec: StageSpec) -> Tab:
             parameters = sum(op.name == "parameter" for op in listing.listing.ops)
             tab["notes"].append(f"{note}; {parameters:,} are parameters." if parameters else f"{note}.")
     return tab
+
+
+def _lower_listings(facts: Facts) -> list[LowerListing]:
+    """What lies below compiled HLO, known once all stages have ended."""
+    if facts.running is not None or not facts.stages:
+        return []
+    try:
+        return facts.lower_listings()
+    except Exception:
+        # What went wrong stands in the tab of the listing that could not be read.
+        if not CONTAIN_FAILURES:
+            raise
+        return []
+
+
+def _lower_tab(facts: Facts, lower: LowerListing) -> Tab:
+    tab = _tab(lower.key, lower.title)
+    if not facts.is_made(lower.key):
+        tab["status"] = "on request"
+        # How long that took stands in the tab of the compiled HLO; here it would make every report another text.
+        tab["reason"] = f"{lower.title} is made by compiling once more, with XLA's dump switched on."
+        return tab
+    listing = facts.listing(lower.key)
+    tab.update(status="done", seconds=facts.dump_seconds if lower.pattern else None)
+    if lower.key == "ptx":
+        tab["notes"] += filter(None, [facts.launches_note()])
+    _describe(tab, listing, lower.unit)
+    return tab
+
+
+def _describe(tab: Tab, listing: LinkedListing, unit: tuple[str, str]) -> None:
+    """How much there is of a listing below HLO, and how much of it is linked."""
+    ops = len(listing.listing.ops)
+    tab["count"] = format_count(ops, unit)
+    tab["lines"] = len(listing.listing.lines)
+    tab["size_bytes"] = len(listing.listing.text)
+    if ops:
+        share = format_share(listing.linked_ops, ops)
+        tab["notes"].append(f"{share} of {unit[1]} linked to Python ({listing.linked_ops:,} of {ops:,}).")
 
 
 def failure_view(stage: Stage) -> FailureView:

@@ -93,6 +93,8 @@ def _main_line(listing: Listing) -> int:
     if listing.dialect == "jaxpr":
         # The printer puts what is used more than once before the program, which comes last.
         return max((block.line for block in listing.blocks if block.parent == -1), default=0)
+    if listing.dialect in ("llvm", "ptx"):
+        return next((block.line for block in listing.blocks if block.kind == "func" and block.end_line > block.line), 0)
     return 0
 
 

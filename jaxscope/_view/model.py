@@ -11,7 +11,7 @@ from typing import Literal, NotRequired, TypedDict
 
 SCHEMA_VERSION = 2
 
-Status = Literal["pending", "running", "done", "failed", "not reached", "unavailable"]
+Status = Literal["pending", "running", "done", "failed", "not reached", "unavailable", "on request"]
 Tone = Literal["", "error", "warning", "muted"]
 
 # Values of `ListingIndex.line_stack` below zero.
@@ -79,7 +79,8 @@ class Tab(TypedDict):
     """One entry of the strip.
 
     `count` is a short string such as ``18 eqns`` ("" while unknown), `seconds` the stage's own time (None where there
-    is none), `reason` why a tab without content has none. A listing tab carries `lines` and `size_bytes` once it is
+    is none), `reason` why a tab without content has none, or what opening one costs that is made on request. A listing
+    tab carries `lines` and `size_bytes` once it is
     known. `targets` are the names of the targets that the tab is about; empty means all.
     """
 

@@ -22,6 +22,11 @@ _CALLING = frozenset(
 )
 # `%0 = call @f(%arg0)`    `%0 = func.call @"odd name"(%arg0)`
 _CALLED_FUNCTION = re.compile(r'\bcall (@(?:[\w$.-]+|"(?:[^"\\]|\\.)*"))\(')
+# `call void @f(ptr %0)`    `call.uni (retval0), f, (param0)`
+_CALLED_SYMBOL = {
+    "llvm": re.compile(r'(@(?:[\w$.-]+|"[^"]*"))\('),
+    "ptx": re.compile(r"\bcall(?:\.uni)?\s+(?:\([^()]*\),\s*)?([A-Za-z_$][\w$]*)"),
+}
 # `jaxpr=_where`    `body_jaxpr=cond_body`    `branches=(f, g)`
 _CALLED_JAXPR = re.compile(r"\b(?:\w*jaxpr|branches)=(?:(\w+)|\(([\w, ]+)\))")
 
@@ -101,11 +106,29 @@ def _steps(numbers: list[int]) -> list[int]:
 
 def _calls(listing: Listing) -> list[int]:
     """Flat pairs: the line of a call, and how many lines before it what it calls begins (negative: after it)."""
+    if listing.dialect in _CALLED_SYMBOL:
+        return _calls_within_modules(listing)
     places = {block.name: block.line for block in reversed(listing.blocks) if _may_be_called(block)}
     pairs: list[int] = []
     for line, name in _called_names(listing):
         if (place := places.get(name)) is not None and place != line:
             pairs += (line, line - place)
+    return pairs
+
+
+def _calls_within_modules(listing: Listing) -> list[int]:
+    """The calls of a listing of several modules, which may each have a function of the same name."""
+    blocks = listing.blocks
+    places = {(block.parent, block.name): block.line for block in reversed(blocks) if block.kind == "func"}
+    pattern = _CALLED_SYMBOL[listing.dialect]
+    pairs: list[int] = []
+    last = -1
+    for op in listing.ops:
+        if op.name.startswith(("call", "invoke")) and op.block >= 0 and op.line != last:
+            last = op.line
+            for name in pattern.findall(listing.lines[op.line]):
+                if (place := places.get((blocks[op.block].parent, name))) is not None:
+                    pairs += (op.line, op.line - place)
     return pairs
 
 

@@ -1,9 +1,9 @@
-"""Pygments lexers for jaxpr, StableHLO (MLIR) and HLO text.
+"""Pygments lexers for jaxpr, StableHLO (MLIR), HLO, LLVM IR and PTX text.
 
-Problem: JAX prints programs in three notations that Pygments does not know. Input: such text. Output: Pygments tokens,
-under the aliases ``jaxpr``, ``stablehlo`` (or ``mlir``) and ``hlo``, which Sphinx, Jupyter and ``pygmentize`` find
-through the package's entry points. A highlighter does not validate: it says what each word is, and only a character
-that no rule explains is an error.
+Problem: JAX and XLA print programs in notations that Pygments does not know, or not as they print them. Input: such
+text. Output: Pygments tokens, under the aliases ``jaxpr``, ``stablehlo`` (or ``mlir``), ``hlo``, ``xla-llvm`` and
+``xla-ptx``, which Sphinx, Jupyter and ``pygmentize`` find through the package's entry points. A highlighter does not
+validate: it says what each word is, and only a character that no rule explains is an error.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from pygments.token import Comment, Error, Keyword, Name, Number, Punctuation, S
 
 from jaxscope.lexers.grammar import tokenize
 
-__all__ = ["HloLexer", "JaxprLexer", "StablehloLexer"]
+__all__ = ["HloLexer", "JaxprLexer", "LlvmLexer", "PtxLexer", "StablehloLexer"]
 
 TOKEN_TYPES: dict[str, _TokenType] = {
     "comment": Comment,
@@ -67,7 +67,7 @@ class JaxprLexer(_GrammarLexer):
 
 
 class StablehloLexer(_GrammarLexer):
-    """What ``Lowered.as_text()`` prints, and MLIR in general as far as it looks like that."""
+    """What ``Lowered.as_text()`` prints, and MLIR in general as far as it looks like that (kernels of Pallas)."""
 
     name = "StableHLO"
     url = "https://openxla.org/stablehlo/spec"
@@ -96,5 +96,37 @@ class HloLexer(_GrammarLexer):
         return 1.0 if text.startswith("HloModule ") else 0.0
 
 
+class LlvmLexer(_GrammarLexer):
+    """The LLVM IR in XLA's dump, debug metadata apart; Pygments has a lexer ``llvm`` of its own."""
+
+    name = "LLVM IR of XLA"
+    url = "https://llvm.org/docs/LangRef.html"
+    aliases: ClassVar[list[str]] = ["xla-llvm"]
+    filenames: ClassVar[list[str]] = ["*.ir-no-opt.ll", "*.ir-with-opt.ll"]
+    mimetypes: ClassVar[list[str]] = ["text/x-xla-llvm"]
+    dialect = "llvm"
+
+    def analyse_text(text: str) -> float:
+        """How sure a guesser may be that `text` is LLVM IR, from 0 to 1."""
+        return 0.9 if "target triple = " in text or text.startswith("; ModuleID") else 0.0
+
+
+class PtxLexer(_GrammarLexer):
+    """NVIDIA's PTX as LLVM prints it."""
+
+    name = "PTX of XLA"
+    url = "https://docs.nvidia.com/cuda/parallel-thread-execution/"
+    aliases: ClassVar[list[str]] = ["xla-ptx"]
+    filenames: ClassVar[list[str]] = ["*.ptx"]
+    mimetypes: ClassVar[list[str]] = ["text/x-xla-ptx"]
+    dialect = "ptx"
+
+    def analyse_text(text: str) -> float:
+        """How sure a guesser may be that `text` is PTX, from 0 to 1."""
+        return 0.9 if ".address_size " in text and ".target sm_" in text else 0.0
+
+
 # By the key that listings carry.
-LEXERS: dict[str, type[Lexer]] = {lexer.dialect: lexer for lexer in (JaxprLexer, StablehloLexer, HloLexer)}
+LEXERS: dict[str, type[Lexer]] = {
+    lexer.dialect: lexer for lexer in (JaxprLexer, StablehloLexer, HloLexer, LlvmLexer, PtxLexer)
+}

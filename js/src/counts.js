@@ -2,7 +2,7 @@
 import { linesOfNodes } from "./links.js";
 import { firstBeyond } from "./ruler.js";
 
-const NOUNS = /** @type {Record<string, string>} */ ({ jaxpr: "equation", stablehlo: "op", hlo: "kernel" });
+const NOUNS = /** @type {Record<string, string>} */ ({ jaxpr: "equation", stablehlo: "op", hlo: "kernel", llvm: "instruction", ptx: "instruction" });
 // Instructions that run nothing: "%p.1 = f32[4]{0} parameter(0)", "ROOT %t = (f32[]) tuple(%a)".
 const NO_KERNEL = /^\s*(?:ROOT )?\S+ = (?:\(.*?\)|\S+) (?:parameter|constant|tuple|get-tuple-element|bitcast)\(/;
 

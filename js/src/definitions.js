@@ -22,7 +22,9 @@ const MOST_LINES = 400;
 export function definedNames(entry, tokensOf) {
   if (entry.dialect === "jaxpr") return binders(entry, tokensOf);
   const own = tokensOf(entry.line);
+  if (entry.dialect === "ptx") return written(own, entry);
   if (!entry.isBlock) return named(own.slice(0, operationAt(own)), entry.line);
+  if (entry.dialect === "llvm") return new Map(own.flatMap(([kind, text]) => (kind === "name" ? [[text, entry.line]] : [])));
   const arguments_ = named(own.slice(own.findIndex(([kind]) => kind === "keyword")), entry.line, true);
   if (arguments_.size) return arguments_;
   const label = tokensOf(entry.line + 1);
@@ -31,6 +33,24 @@ export function definedNames(entry, tokensOf) {
   if (entry.around < 0) return new Map();
   const around = tokensOf(entry.around);
   return named(around.slice(operationAt(around)), entry.around);
+}
+
+/**
+ * An instruction of PTX writes its first operand, "%r1", "{%r1, %r2}" or "%p1|%p2"; several may share a line.
+ * @param {Token[]} tokens @param {Entry} entry
+ */
+function written(tokens, { line, number, isBlock }) {
+  const at = tokens.flatMap(([kind], index) => (kind === "op" ? [index + 1] : []));
+  if (isBlock || !at.length) return named(tokens, line);
+  /** @type {Map<string, number>} */
+  const names = new Map();
+  let ends = /^[,;[]$/;
+  for (const [kind, text] of tokens.slice(at[number])) {
+    if (ends.test(text)) break;
+    if (text === "{") ends = /^\}$/;
+    else if (kind === "name" || kind === "definition") names.set(text, line);
+  }
+  return names;
 }
 
 /** @param {Token[]} tokens */

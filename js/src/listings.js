@@ -25,7 +25,8 @@ export class Listings {
   load(tab) {
     const version = `${tab.status}|${tab.lines}|${tab.size_bytes}`;
     const known = this.entries.get(tab.key);
-    if (known?.version === version) return known;
+    // A listing made on request stays as it is when the tab learns how much there is of it.
+    if (known && (known.version === version || (known.listing && known.version[0] === "o"))) return known;
     /** @type {Entry} */
     const entry = { version, listing: known?.listing ?? null, error: "", late: false };
     this.entries.set(tab.key, entry);

@@ -60,8 +60,17 @@ export class Pane {
     for (const button of this.finder.buttons) button.hidden = true;
     setAttribute(this.listing.scroller, "aria-label", tab?.title ?? "");
     if (!tab) this.listing.say("There is no listing.");
-    else if (tab.status === "done" || tab.lines !== undefined) this.#showListing(tab, listings);
-    else {
+    else if (tab.status === "done" || tab.lines !== undefined || listings.entries.has(tab.key)) this.#showListing(tab, listings);
+    else if (tab.status === "on request") {
+      // Making it can take as long as the compilation did, so passing by is not enough.
+      const open = h("button", { class: "make", type: "button" }, "Compile once more");
+      open.addEventListener("click", () => {
+        listings.load(tab);
+        this.show(tabs, tab, listings);
+        this.listing.message.focus();
+      });
+      this.listing.say(`${tab.reason} `, open);
+    } else {
       const isRunning = tab.status === "running";
       // The panel above the panes is that of the right one.
       const sentence = this.side === "right" && tab.failure ? `There is no ${tab.title}, for the reason above.` : stateSentence(tab);

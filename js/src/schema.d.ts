@@ -46,7 +46,7 @@ export interface Tab {
   key: string;
   title: string;
   kind: "listing" | "tables";
-  status: "pending" | "running" | "done" | "failed" | "not reached" | "unavailable";
+  status: "pending" | "running" | "done" | "failed" | "not reached" | "unavailable" | "on request";
   count: string;
   seconds: number | null;
   reason: string;

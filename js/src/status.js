@@ -43,7 +43,7 @@ export function showStatus(element, state) {
 /** Who made an operation that no Python line asked for: a jaxpr and its lowering are JAX's own, the rest is XLA's.
  * @param {import("./listing.js").LoadedListing} listing */
 function maker(listing) {
-  return listing.index.dialect === "hlo" ? "made by the compiler" : "made inside JAX";
+  return ["hlo", "llvm", "ptx"].includes(listing.index.dialect) ? "made by the compiler" : "made inside JAX";
 }
 
 /** @param {Frame[]} frames innermost first */

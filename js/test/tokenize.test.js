@@ -86,7 +86,13 @@ test("every sample is read by its own rule", () => {
 
 test("what is put away by default", () => {
   const kinds = Object.fromEntries(Object.entries(grammar.dialects).map(([dialect, rules]) => [dialect, [...awayKinds(/** @type {any} */ (rules), [])].sort()]));
-  assert.deepEqual(kinds, { jaxpr: ["location"], stablehlo: ["location"], hlo: ["backend_config", "layout", "location", "metadata"] });
+  assert.deepEqual(kinds, {
+    jaxpr: ["location"],
+    stablehlo: ["location"],
+    hlo: ["backend_config", "layout", "location", "metadata"],
+    llvm: ["location", "metadata"],
+    ptx: ["location"],
+  });
 });
 
 test("a character that no rule explains is an error, and whole", () => {

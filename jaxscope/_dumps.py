@@ -1,0 +1,59 @@
+"""The texts that XLA writes while it compiles, from one more compilation with the dump switched on.
+
+Problem: what lies below compiled HLO reaches Python through files only, which must not stay behind, not even when the
+user interrupts. Input: a `jax.stages.Lowered` and patterns of file names. Output: texts by file name. A compilation
+costs what the first one cost; nobody but the user asks for it.
+"""
+
+import fnmatch
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jaxscope import _jax_dump
+from jaxscope._stages import _in_background
+
+# Compiles into a folder: `_jax_dump.compile_with_dump`, or something that has a worker do it.
+Compile = Callable[[Any, Mapping[str, Any] | None, str], None]
+
+
+def dump_texts(
+    lowered: Any,
+    compiler_options: Mapping[str, Any] | None,
+    patterns: Sequence[str],
+    compile_with_dump: Compile = _jax_dump.compile_with_dump,
+) -> dict[str, str]:
+    """Compiles once more and reads what XLA wrote.
+
+    Args:
+        lowered: The program, as it was compiled before.
+        compiler_options: The options of that compilation.
+        patterns: Shell patterns of the files to read, such as ``*.ptx``.
+        compile_with_dump: What compiles into a folder.
+
+    Returns:
+        The texts by file name, in the order of the names; files that are empty are left out.
+
+    Raises:
+        Exception: What the compiler raised.
+        KeyboardInterrupt: The user did not want to wait; the compilation ends on its own and its files are removed.
+    """
+
+    def work() -> dict[str, str]:
+        # Made and removed by the thread that compiles: after an interrupt it is the one that is still there.
+        with tempfile.TemporaryDirectory(prefix="jaxscope-dump-", ignore_cleanup_errors=True) as folder:
+            compile_with_dump(lowered, compiler_options, folder)
+            return read_texts(folder, patterns)
+
+    return _in_background(work, None)
+
+
+def read_texts(folder: str, patterns: Sequence[str]) -> dict[str, str]:
+    """The texts in a folder whose names match one of the patterns, by name; bytes that are no UTF-8 stand escaped."""
+    texts = {}
+    for path in sorted(Path(folder).iterdir()):
+        is_asked_for = any(fnmatch.fnmatchcase(path.name, pattern) for pattern in patterns)
+        if is_asked_for and path.is_file() and (data := path.read_bytes()):
+            texts[path.name] = data.decode("utf-8", "backslashreplace")
+    return texts
