@@ -82,7 +82,7 @@ def run_stages(
     `meanwhile` is called once in the calling thread while XLA compiles in another: time that would only be waited.
     `placement` is where the request was placed; by default, on the bare target.
     `time_limit_s` holds for compiling in the worker, where programs for hardware that is not here are compiled: those
-    compilers may abort or never end. Attached hardware is compiled for in this process, where its program can be called.
+    compilers may abort or never end. What is attached is compiled for in this process, where its program can be called.
 
     Exceptions become failed stages. `KeyboardInterrupt` is yielded as a failed stage too, and the rest as not reached:
     the caller decides whether to raise it again.
