@@ -3,9 +3,9 @@
 Problem: `Lowered.compile` compiles in this process, and only JAX's own code can make a `jax.stages.Compiled`. Input: a
 `Lowered` for devices of a topology. Output: a `Compiled` that JAX built as it always does, except that the client it
 asked to compile is a stand-in which sends module and options to the worker, and whose executable answers with what the
-worker's executable answered. Used on both sides. Relied on: `Lowered._lowering`, its `compile_args["backend"]`, and the
-methods that pxla calls on a client and an executable. Deletable when a lowering can be compiled from its bytes by a
-public interface. Tested on JAX 0.8, 0.10 and 0.12.
+worker's executable answered. Used on both sides. Relied on: `Lowered._lowering`, its `_hlo` and
+`compile_args["backend"]`, and the methods that pxla calls on a client and an executable. Deletable when a lowering can
+be compiled from its bytes by a public interface. Tested on JAX 0.8, 0.10 and 0.12.
 """
 
 import contextlib
@@ -95,9 +95,9 @@ def compile_in_worker(
     """
     lowering = getattr(lowered, "_lowering", None)
     arguments = getattr(lowering, "compile_args", None)
-    if not isinstance(arguments, dict) or "backend" not in arguments:
+    if not isinstance(arguments, dict) or "backend" not in arguments or not hasattr(lowering, "_hlo"):
         raise UnavailableError(
-            f"Compiling in a process of its own: JAX {jax.__version__} keeps no backend in the lowering. "
+            f"Compiling in a process of its own: JAX {jax.__version__} keeps a lowering in another way. "
             "Use inspection.lowered.compile(), which compiles in this process."
         )
     with _dump_folder(dump) as folder:
@@ -105,12 +105,19 @@ def compile_in_worker(
         sending, copied = copy.copy(lowering), copy.copy(lowered)
         sending.compile_args = {**arguments, "backend": client}
         sending._executable = None  # Of an earlier compilation in this process.
+        # JAX keeps every executable, with its texts, as long as the module it was compiled from: this one goes at once.
+        sending._hlo = _copy_of(lowering._hlo)
         copied._lowering = sending
         # The stand-in's executable is none that JAX could keep; a cache that is never written to keeps nothing.
         with config.persistent_cache_min_compile_time_secs(float("inf")):
             compiled = copied.compile(compiler_options=dict(compiler_options) if compiler_options else None)
         files = _read_folder(folder, dump)
     return WorkerProduct(compiled, client.seconds, files, client.sent_bytes, client.received_bytes)
+
+
+def _copy_of(module: Any) -> Any:
+    with module.context:
+        return ir.Module.parse(mlir.module_to_bytecode(module))
 
 
 class _Client:

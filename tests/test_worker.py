@@ -3,6 +3,7 @@
 Most tests have it compile for the CPU, which every installation can; what plugins give is compared where they are.
 """
 
+import gc
 import io
 import os
 import signal
@@ -12,6 +13,7 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 from pathlib import Path
 
 import jax
@@ -212,8 +214,17 @@ def test_the_lowering_stays_as_it_was():
     assert lowered.compile()(jnp.ones((8, 8))).shape == ()
 
 
+def test_what_it_gave_is_not_kept_by_jax():
+    lowered = lower()
+    compiled = compile_in_worker(lowered, HOST).compiled
+    kept = weakref.ref(compiled.runtime_executable())
+    del compiled
+    gc.collect()
+    assert kept() is None
+
+
 def test_a_lowering_kept_in_another_way_is_refused():
-    with pytest.raises(UnavailableError, match="keeps no backend in the lowering"):
+    with pytest.raises(UnavailableError, match="keeps a lowering in another way"):
         compile_in_worker(object(), HOST)
 
 
@@ -255,7 +266,7 @@ def test_an_abort_while_compiling_is_told_with_the_log(capfd):
     background = Background(lower(endless, (8,)))
     background.wait_until_served()
     worker = shared_worker()
-    wait_for(lambda: os.fstat(worker._log.fileno()).st_size)
+    wait_for(lambda: b"folding" in os.pread(worker._log.fileno(), 1 << 20, 0))
     os.kill(worker.pid, signal.SIGABRT)
     message = str(background.join())
     assert message.startswith("Compiling in a process of its own: it was ended by SIGABRT before there was a result.")
@@ -277,9 +288,9 @@ def test_a_worker_ended_by_a_signal_is_replaced(hung, number):
 def test_a_worker_that_ended_while_idle_is_replaced_in_silence(worker):
     pid = worker.pid
     os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: has_ended(pid))
+    wait_for(lambda: worker.pid is None)
     assert compile_in_worker(lower(), HOST).seconds > 0
-    assert worker.pid != pid
+    assert worker.pid not in (pid, None)
 
 
 def test_it_is_used_again(worker):
