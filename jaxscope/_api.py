@@ -15,6 +15,8 @@ from jaxscope._placement import Placement, place, place_request
 from jaxscope._programs import Programs
 from jaxscope._stages import run_stages
 from jaxscope._targets import resolve_target, resolve_targets
+from jaxscope._worker import DEFAULT_TIME_LIMIT_S
+from jaxscope.errors import InputError
 
 
 def show(
@@ -27,6 +29,7 @@ def show(
     compiler_options: Mapping[str, Any] | None = None,
     mesh: Any = None,
     strict: bool = False,
+    time_limit_s: float | None = DEFAULT_TIME_LIMIT_S,
     **kwargs: Any,
 ) -> Inspection:
     """Traces, lowers and compiles a function, and displays what each stage made of it while it happens.
@@ -46,6 +49,8 @@ def show(
         mesh: A dict of axis sizes such as ``{"data": 4, "model": 2}``, laid over the target's devices, or a
             `jax.sharding.Mesh`; for strings that name its axes and functions that use it. None for the mesh in context.
         strict: Whether to raise the exception of a stage that fails, after displaying it.
+        time_limit_s: The longest that a compiler for hardware that is not attached may take, in seconds; None for no
+            limit. It runs in a process of its own, which is ended then. Attached hardware has no limit.
         **kwargs: Keyword arguments of `f`.
 
     Returns:
@@ -55,7 +60,7 @@ def show(
         jaxscope.errors.InputError: Bad input to jaxscope itself, before any work.
         Exception: With `strict`, what the failing stage raised.
     """
-    work = _Work(f, args, kwargs, target, targets, call, compiler_options, mesh, strict)
+    work = _Work(f, args, kwargs, target, targets, call, compiler_options, mesh, strict, time_limit_s)
     del args, kwargs, call  # the traceback of a failed stage may keep this frame, and nothing else may keep the arrays
     return work.run(live=True)
 
@@ -70,13 +75,14 @@ def inspect(
     compiler_options: Mapping[str, Any] | None = None,
     mesh: Any = None,
     strict: bool = False,
+    time_limit_s: float | None = DEFAULT_TIME_LIMIT_S,
     **kwargs: Any,
 ) -> Inspection:
     """Does what `show` does without displaying anything; the result shows itself when it is the value of a cell.
 
     Arguments, result and errors are those of `show`.
     """
-    work = _Work(f, args, kwargs, target, targets, call, compiler_options, mesh, strict)
+    work = _Work(f, args, kwargs, target, targets, call, compiler_options, mesh, strict, time_limit_s)
     del args, kwargs, call
     return work.run(live=False)
 
@@ -88,6 +94,15 @@ def _callers() -> frozenset[tuple[str, int]]:
         places.append((frame.f_code.co_filename, frame.f_lineno))
         frame = frame.f_back
     return frozenset(places)
+
+
+def _refuse_time_limit(time_limit_s: Any) -> None:
+    is_number = isinstance(time_limit_s, int | float) and not isinstance(time_limit_s, bool)
+    if time_limit_s is not None and not (is_number and time_limit_s > 0):
+        raise InputError(
+            f"Reading the option time_limit_s=: {time_limit_s!r} is not a number of seconds above 0. "
+            "Give one, or None for no limit."
+        )
 
 
 class _Work:
@@ -104,13 +119,17 @@ class _Work:
         compiler_options: Mapping[str, Any] | None,
         mesh: Any,
         strict: bool,
+        time_limit_s: float | None,
     ):
         options = {"target": target, "targets": targets, "call": call, "compiler_options": compiler_options}
-        refuse_collisions(f, {**options, "mesh": mesh, "strict": strict})
+        given_limit_s = None if time_limit_s == DEFAULT_TIME_LIMIT_S else time_limit_s
+        refuse_collisions(f, {**options, "mesh": mesh, "strict": strict, "time_limit_s": given_limit_s})
+        _refuse_time_limit(time_limit_s)
         self._callers = _callers()
         self._compiler_options = compiler_options
         self._mesh = mesh
         self._strict = strict
+        self._time_limit_s = time_limit_s
         self._call = read_call(call)
         placements = [place(wanted, mesh) for wanted in resolve_targets(target, targets)]
         requests = [read_request(f, args, kwargs, placement.mesh) for placement in placements]
@@ -122,7 +141,7 @@ class _Work:
     def _job(self, request: Request, placement: Placement) -> "_Job":
         placed = place_request(request, placement)
         facts = Facts(placed, placement.target, self._callers, self._compiler_options)
-        return _Job(facts, placed, placement, self._compiler_options)
+        return _Job(facts, placed, placement, self._compiler_options, self._time_limit_s)
 
     def _job_for(self, target: Any) -> "_Job":
         """What there is to do for one more target."""
@@ -161,13 +180,16 @@ class _Job:
     request: Request | None
     placement: Placement
     compiler_options: Mapping[str, Any] | None
+    time_limit_s: float | None
 
     def run(self, meanwhile: Callable[[], None] | None) -> Iterator[None]:
         """Runs the stages; yields after each. `meanwhile` is called once while XLA compiles."""
         request, self.request = self.request, None
         assert request is not None, "a job is run once"
         self.facts.begin()
-        stages = run_stages(request, self.facts.target, self.compiler_options, meanwhile, self.placement)
+        stages = run_stages(
+            request, self.facts.target, self.compiler_options, meanwhile, self.placement, self.time_limit_s
+        )
         del request
         for stage in stages:
             self.facts.finish(stage)

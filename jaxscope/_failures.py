@@ -50,7 +50,10 @@ _ADVICE = {
         "A traced value escaped from an earlier call. Return it from the function instead of storing it."
     ),
     "OverflowError": "The Python number does not fit JAX's default integer. Pass it as an array of a wider type.",
-    "KeyboardInterrupt": "Run the cell again to go on; compilation that had begun ends in the background.",
+    "KeyboardInterrupt": (
+        "Run the cell again to go on. A compilation for attached hardware that had begun ends in the background; any "
+        "other has ended."
+    ),
 }
 
 

@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from jaxscope import _jax, _jax_topology
+from jaxscope import _jax, _jax_topology, _jax_worker
 from jaxscope._failures import message_of
 from jaxscope._inputs import Request
 from jaxscope._placement import Placement, place
 from jaxscope._targets import Target
+from jaxscope._worker import DEFAULT_TIME_LIMIT_S, Job
+from jaxscope.errors import UnavailableError
 
 Status = Literal["done", "failed", "not reached", "unavailable"]
 
@@ -73,16 +75,21 @@ def run_stages(
     compiler_options: Mapping[str, Any] | None = None,
     meanwhile: Callable[[], None] | None = None,
     placement: Placement | None = None,
+    time_limit_s: float | None = DEFAULT_TIME_LIMIT_S,
 ) -> Iterator[Stage]:
     """Runs the stages in order, yielding each as it finishes; always yields all three.
 
     `meanwhile` is called once in the calling thread while XLA compiles in another: time that would only be waited.
     `placement` is where the request was placed; by default, on the bare target.
+    `time_limit_s` holds for compiling in the worker, where programs for hardware that is not here are compiled: those
+    compilers may abort or never end. What is attached is compiled for in this process, where its program can be called.
 
     Exceptions become failed stages. `KeyboardInterrupt` is yielded as a failed stage too, and the rest as not reached:
     the caller decides whether to raise it again.
     """
-    steps = _Steps(request, placement or place(target), compiler_options, meanwhile)
+    if target.topology is not None and target.kind == "compile-only" and request.kind != "compiled":
+        _jax_worker.prepare_worker(target.topology)  # It loads JAX and the plugin while this process traces.
+    steps = _Steps(request, placement or place(target), compiler_options, meanwhile, time_limit_s)
     blocked = ""
     for spec, step in zip(STAGES, (steps.trace, steps.lower, steps.compile), strict=True):
         stage = _attempt(spec.key, step) if not blocked else Stage(spec.key, "not reached", reason=blocked)
@@ -144,8 +151,10 @@ class _Steps:
         placement: Placement,
         compiler_options: Mapping[str, Any] | None,
         meanwhile: Callable[[], None] | None,
+        time_limit_s: float | None,
     ):
         self._meanwhile = meanwhile
+        self._time_limit_s = time_limit_s
         self._request: Request | None = request
         self._kind = request.kind
         self._name = request.name
@@ -210,9 +219,24 @@ class _Steps:
                     f"Looking over the program before compiling it: jaxscope itself raised {type(error).__name__}: "
                     f"{error}. Please report this as a bug of jaxscope; inspection.lowered.compile() compiles without."
                 ) from error
-            self._compiled = _in_background(self._compile_lowered, self._meanwhile)
+            topology = self._target.topology
+            if topology is not None and _jax_worker.is_for(self._lowered, topology):
+                job = Job()
+                self._compiled = _in_background(lambda: self._compile_elsewhere(job), self._meanwhile, job.cancel)
+            else:
+                self._compiled = _in_background(self._compile_lowered, self._meanwhile)
         self._placement.check_compiled(self._compiled, self._lowered, self._name)
         return self._compiled
+
+    def _compile_elsewhere(self, job: Job) -> Any:
+        try:
+            product = _jax_worker.compile_in_worker(
+                self._lowered, self._target.topology, self._options, job, self._time_limit_s
+            )
+        except UnavailableError as error:
+            raise _LeftOut(str(error)) from error
+        self.compile_seconds = product.seconds
+        return product.compiled
 
     def _compile_lowered(self) -> Any:
         start = time.perf_counter()
@@ -258,11 +282,13 @@ def _same_family(one: str, other: str) -> bool:
     return one in gpu and other in gpu
 
 
-def _in_background(work: Callable[[], Any], meanwhile: Callable[[], None] | None) -> Any:
+def _in_background(
+    work: Callable[[], Any], meanwhile: Callable[[], None] | None, cancel: Callable[[], None] = lambda: None
+) -> Any:
     """Runs `work` in a thread while this one waits in short joins, so that an interrupt returns at once.
 
-    XLA holds no lock of Python's while it compiles, but a thread inside it cannot be interrupted; after an interrupt it
-    ends on its own. The thread is no daemon: a process that ended under it would abort.
+    XLA holds no lock of Python's while it compiles, but a thread inside it cannot be interrupted; after an interrupt,
+    which calls `cancel`, it ends on its own. The thread is no daemon: a process that ended under it would abort.
     """
     outcome: list[Any] = []
     failure: list[BaseException] = []
@@ -275,12 +301,16 @@ def _in_background(work: Callable[[], Any], meanwhile: Callable[[], None] | None
 
     thread = threading.Thread(target=run, name="jaxscope-compile")
     thread.start()
-    if meanwhile is not None:
-        # An error in it is not the compiler's. The caller does the same work again at the end, where it shows.
-        with contextlib.suppress(Exception):
-            meanwhile()
-    while thread.is_alive():
-        thread.join(_JOIN_SECONDS)
+    try:
+        if meanwhile is not None:
+            # An error in it is not the compiler's. The caller does the same work again at the end, where it shows.
+            with contextlib.suppress(Exception):
+                meanwhile()
+        while thread.is_alive():
+            thread.join(_JOIN_SECONDS)
+    except BaseException:
+        cancel()
+        raise
     if failure:
         raise failure[0]
     return outcome[0]

@@ -11,9 +11,11 @@ PACKAGE = Path(__file__).parents[1] / "jaxscope"
 # A module may import only from groups before its own, or from its own package.
 ORDER = [
     {"__version__", "errors", "lexers", "_ir.model", "_analysis.unavailable"},
-    {"_targets.model"},
+    {"_targets.model", "_worker_messages"},
+    {"_worker"},
     {"_jax", "_jax_topology"},
-    {"_jax_types", "_jax_dump", "_jax_mlir"},
+    {"_jax_types", "_jax_dump", "_jax_mlir", "_jax_worker"},
+    {"_worker_main"},
     {"_specs"},
     {"_inputs"},
     {"_targets"},
