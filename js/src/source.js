@@ -174,15 +174,11 @@ export function widgetSource(model, signal, near = Promise.resolve()) {
       begin(key, request);
       return request.promise;
     },
-<<<<<<< HEAD
     compile(target, onRefused) {
       refusals.set(target, onRefused);
       model.send({ type: "compile", target });
     },
-=======
     near,
-    compile: (target) => model.send({ type: "compile", target }),
->>>>>>> 2a2d417 (Twenty widgets on a page open and scroll nearly as one does: none is decoded or drawn out of view)
     absence: (key) => String(model.get("left_out")?.[key] ?? ""),
     onChange(callback, until) {
       listen("change:view", callback, until);
