@@ -40,8 +40,26 @@ function render({ model, el, signal }) {
   const life = new AbortController();
   if (signal?.aborted) return () => {};
   signal?.addEventListener("abort", () => life.abort(), { once: true, signal: life.signal });
-  mount(el, widgetSource(model, life.signal), life.signal);
+  mount(el, widgetSource(model, life.signal, comesNear(el, life.signal)), life.signal);
   return () => life.abort();
+}
+
+/**
+ * Resolves when an element is in view, or not more than a screen away.
+ * @param {Element} element @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
+function comesNear(element, signal) {
+  return new Promise((resolve) => {
+    const options = { rootMargin: "100%", scrollMargin: "100%" };
+    const observer = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      resolve();
+    }, options);
+    observer.observe(element);
+    signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+  });
 }
 
 export default { render };

@@ -78,7 +78,7 @@ export class Layout {
   fit() {
     const { rows: wanted, split, stack } = this.preferences;
     const shown = this.panes.filter((pane) => !pane.element.hidden);
-    const counts = shown.map((pane) => pane.listing.rows.count);
+    const counts = shown.map((pane) => pane.listing.rows.count || pane.lines);
     const mostRows = this.#mostRows();
     const height = this.isFull ? mostRows : wanted;
     const rows = height ?? Math.max(ROW_LIMITS.least, Math.min(mostRows, Math.max(...counts) + 1));

@@ -32,11 +32,21 @@ export class Listings {
     const changed = () => {
       if (!this.signal.aborted && this.entries.get(tab.key) === entry) this.onChange();
     };
-    const impatience = setTimeout(() => {
-      entry.late = true;
-      changed();
-    }, PATIENCE_MS);
-    const end = () => clearTimeout(impatience);
+    let ended = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let impatience;
+    const end = () => {
+      ended = true;
+      clearTimeout(impatience);
+    };
+    // What nobody looks at yet is not late.
+    Promise.resolve(this.source.near).then(() => {
+      if (ended) return;
+      impatience = setTimeout(() => {
+        entry.late = true;
+        changed();
+      }, PATIENCE_MS);
+    });
     this.signal.addEventListener("abort", end, { once: true });
     this.source
       .listing(tab.key)

@@ -18,6 +18,8 @@ export class Pane {
   /** @param {Side} side @param {PaneEvents} events @param {AbortSignal} signal */
   constructor(side, events, signal) {
     this.side = side;
+    /** How many lines are to be shown, once they are loaded. */
+    this.lines = 0;
     this.select = h("select", { "aria-label": `listing on the ${side}` });
     this.coverage = h("span", { class: "coverage" });
     this.toggles = new Toggles(events.onAction, signal);
@@ -50,6 +52,7 @@ export class Pane {
    */
   show(tabs, tab, listings) {
     const earlier = this.listing.listing?.key;
+    this.lines = tab?.lines ?? 0;
     replace(this.select, ...tabs.map((each) => h("option", { value: each.key }, [each.title, ...each.targets.slice(-1)].join(" · "))));
     this.select.value = tab?.key ?? "";
     replace(this.coverage);

@@ -13,6 +13,7 @@
  * @property {(key: string) => string} [absence] why a saved notebook does not hold a listing, "" where it does
  * @property {(target: string, onRefused: (reason: string) => void) => void} [compile] asks the kernel for another target
  * @property {(callback: () => void, signal: AbortSignal) => void} onChange the view or the selection has changed elsewhere
+ * @property {Promise<void>} [near] resolves when the view is about to be looked at; a listing is not decoded before
  * @property {boolean} [fillsWindow] whether it is a page of its own
  * @property {() => Partial<Selection>} get
  * @property {(selection: Selection) => void} set
@@ -34,9 +35,10 @@ const SAVE_DELAY_MS = 250;
 /**
  * @param {Model} model anywidget's
  * @param {AbortSignal} signal
+ * @param {Promise<void>} [near] see `Source`
  * @returns {Source}
  */
-export function widgetSource(model, signal) {
+export function widgetSource(model, signal, near = Promise.resolve()) {
   const pacer = new Pacer();
   /** @type {Map<string, Request>} the first is being sent, the others wait their turn */
   const requests = new Map();
@@ -71,6 +73,12 @@ export function widgetSource(model, signal) {
     model.send({ type: "listing", key });
   }
 
+  /** @param {string} key @param {Request} request */
+  function begin(key, request) {
+    requests.set(key, request);
+    if (requests.size === 1) ask(key);
+  }
+
   /** @param {string} key */
   function finish(key) {
     requests.delete(key);
@@ -81,15 +89,21 @@ export function widgetSource(model, signal) {
   /** @param {string} key */
   function embedded(key) {
     const listing = model.get("listings")?.[key];
-    if (listing?.index && listing?.text) return decodeListing(listing.index, listing.text);
+    if (listing?.index && listing?.text) return decode([listing.index], [listing.text]);
     const names = model.get("stored")?.[key];
     if (!names?.index?.length || !names?.text?.length) return null;
     const [index, text] = [names.index, names.text].map((traits) => traits.map((/** @type {string} */ trait) => model.get(trait)));
-    return [...index, ...text].every((part) => part?.byteLength) ? decodeListing(join(index), join(text)) : null;
+    return [...index, ...text].every((part) => part?.byteLength) ? decode(index, text) : null;
+  }
+
+  /** Twenty widgets in a notebook would else take what twenty listings take, to show one. @param {ArrayBufferView[]} index @param {ArrayBufferView[]} text */
+  async function decode(index, text) {
+    await near;
+    return decodeListing(join(index), join(text));
   }
 
   /** @param {any} message @param {ArrayBufferView[]} buffers */
-  async function receive(message, buffers) {
+  function receive(message, buffers) {
     if (message?.type === "refused") refusals.get(message.target)?.(String(message.reason));
     const request = requests.get(message?.key);
     if (!request) return;
@@ -106,19 +120,17 @@ export function widgetSource(model, signal) {
       if (next) later(() => model.send({ type: "next", key: message.key, ...next }), waitMs);
       else if (request.assembly.done) {
         const { index, text } = request.assembly.parts;
-        try {
-          request.resolve(await decodeListing(join(index), join(text)));
-        } catch (error) {
-          // The listing was made anew while it was being sent: its parts do not fit together.
-          if (!request.retried) {
-            request.retried = true;
-            request.assembly = new Assembly();
-            ask(message.key);
-            return;
-          }
-          request.reject(error instanceof Error ? error : new Error(String(error)));
-        }
+        // The next one need not wait until this one is looked at.
         finish(message.key);
+        decode(index, text).then(request.resolve, (error) => {
+          // The listing was made anew while it was being sent: its parts do not fit together.
+          if (request.retried) request.reject(error instanceof Error ? error : new Error(String(error)));
+          else {
+            request.assembly = new Assembly();
+            request.retried = true;
+            begin(message.key, request);
+          }
+        });
       }
     }
   }
@@ -159,10 +171,10 @@ export function widgetSource(model, signal) {
       /** @type {any} */
       const request = { assembly: new Assembly(), retried: false };
       request.promise = new Promise((resolve, reject) => Object.assign(request, { resolve, reject }));
-      requests.set(key, request);
-      if (requests.size === 1) ask(key);
+      begin(key, request);
       return request.promise;
     },
+    near,
     compile(target, onRefused) {
       refusals.set(target, onRefused);
       model.send({ type: "compile", target });

@@ -7,6 +7,7 @@ number of limits that were missed; each part is in a module of its own.
 import tempfile
 from pathlib import Path
 
+from tests.bench.many import bench_many
 from tests.bench.peers import bench_peers
 from tests.bench.probe import find_chromium
 from tests.bench.reading import bench_reading
@@ -25,6 +26,6 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         missed = 0
-        for bench in (bench_reading, bench_peers):
+        for bench in (bench_reading, bench_many, bench_peers):
             missed += bench(playwright, Path(folder))
         return missed

@@ -40,6 +40,11 @@ PROBE = """
     return !!tab && pane().querySelector('select').value === key && !scroller().hidden && rows.length > 5 &&
       [...rows].some((row) => row.textContent.trim());
   };
+  const hosts = () => [...document.querySelectorAll('.jaxscope')];
+  const readableIn = (number) => {
+    const rows = hosts()[number].shadowRoot.querySelectorAll('.pane.right .row .text');
+    return rows.length > 5 && [...rows].some((row) => row.textContent.trim());
+  };
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   const until = async (condition, timeoutMs = 60000) => {
     const end = performance.now() + timeoutMs;
@@ -81,7 +86,7 @@ PROBE = """
     pane().querySelector(`[role=menuitem][aria-keyshortcuts="${keys}"]`).click();
     await frame(); await frame();
   };
-  window.bench = { root, pane, scroller, readable, frame, until, measure, key, toggle, menu };
+  window.bench = { hosts, readableIn, root, pane, scroller, readable, frame, until, measure, key, toggle, menu };
   window.bench.opened = new Promise((resolve) => {
     addEventListener('DOMContentLoaded', () => until(() => readable('hlo')).then(resolve), { once: true });
   });
@@ -129,7 +134,7 @@ def traced(browser: Any, page: Any, action: str, options: dict[str, Any] | None 
     own_ms = [
         event.get("tdur", 0) / 1000
         for event in events
-        if event["name"].endswith("RunTask") and (event["pid"], event["tid"]) in threads
+        if event["name"] == "RunTask" and (event["pid"], event["tid"]) in threads
     ]
     own_ms.sort(reverse=True)
     # With so many actions, each in a task of its own with the frame it leads to: the one that 95 of 100 stay below.

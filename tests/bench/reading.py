@@ -4,14 +4,13 @@ Problem: 385,000 lines must open and scroll like thirty. Input: recorded compile
 bundle, a Chromium. Output: a table of figures and the number of limits that were missed.
 """
 
-import base64
-import json
 import os
 import time
 from pathlib import Path
 from typing import Any
 
 from tests.bench import actions
+from tests.bench.pages import widget_page
 from tests.bench.probe import memory_bytes, open_browser, open_page, show, traced
 
 LAYERS = 48
@@ -126,7 +125,7 @@ def bench_opening(playwright: Any, folder: Path) -> int:
     source = RecordedSource(LAYERS, order=("python", "jaxpr", "hlo", "stablehlo"))
     page_path, widget_path = folder / "opening.html", folder / "widget.html"
     page_path.write_text(render_page(source), encoding="utf-8")
-    widget_path.write_text(widget_page([source]), encoding="utf-8")
+    widget_path.write_text(widget_page(source), encoding="utf-8")
     missed = 0
     for what, path in (("page", page_path), ("widget", widget_path)):
         found = []
@@ -144,42 +143,3 @@ def bench_opening(playwright: Any, folder: Path) -> int:
         )
         missed += show(f"first rows of the HLO in a {what}", times[2], LIMIT_FIRST_ROWS_MS, "ms", remark)
     return missed
-
-
-def widget_page(sources: list[Any]) -> str:
-    """A page that feeds widgets as a saved notebook does: everything is in their models, deflated."""
-    from jaxscope._render.html import bundle
-    from jaxscope._render.widget import deflate_listing
-
-    models = [
-        {
-            "view": source.view,
-            "listings": {
-                tab["key"]: {
-                    name: base64.b64encode(data).decode() for name, data in deflate_listing(source, tab["key"]).items()
-                }
-                for tab in source.view["tabs"]
-            },
-        }
-        for source in sources
-    ]
-    state = json.dumps({"program": bundle(), "models": models}).replace("</", "<\\/")
-    return f"""<!doctype html><meta charset="utf-8">
-<script type="application/json" id="state">{state}</script>
-<script type="module">
-  const {{ program, models }} = JSON.parse(document.getElementById("state").textContent);
-  const bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const {{ default: widget }} = await import(URL.createObjectURL(new Blob([program], {{ type: "text/javascript" }})));
-  for (const state of models) {{
-    for (const listing of Object.values(state.listings)) {{
-      for (const name of Object.keys(listing)) listing[name] = new DataView(bytes(listing[name]).buffer);
-    }}
-    const model = {{
-      get: (name) => state[name], set: (name, value) => {{ state[name] = value; }},
-      on() {{}}, off() {{}}, send() {{}}, save_changes() {{}},
-    }};
-    const el = document.createElement("div");
-    document.body.append(el);
-    widget.render({{ model, el }});
-  }}
-</script>"""
