@@ -16,12 +16,11 @@ def widget_page(source: Any, count: int = 1, spacer_pixels: int = 0) -> str:
     from jaxscope._render.html import bundle
     from jaxscope._render.widget import deflate_listing
 
-    listings = {
-        tab["key"]: {
-            name: base64.b64encode(data).decode() for name, data in deflate_listing(source, tab["key"]).items()
-        }
-        for tab in source.view["tabs"]
-    }
+    listings = {}
+    for tab in source.view["tabs"]:
+        if tab["kind"] == "listing" and tab["status"] == "done":
+            deflated = deflate_listing(source, tab["key"])
+            listings[tab["key"]] = {name: base64.b64encode(data).decode() for name, data in deflated.items()}
     data = {"program": bundle(), "view": source.view, "listings": listings, "count": count}
     state = json.dumps(data).replace("</", "<\\/")
     return f"""<!doctype html><meta charset="utf-8"><title>widgets</title><div id="widgets"></div>
