@@ -35,7 +35,7 @@ class FakeWidget:
 
     made: list["FakeWidget"]
 
-    def __init__(self, source, compile_for=None):
+    def __init__(self, source, compile_for=None, **traits):
         self.source, self.refreshed, self.model_id = source, [], f"model-{len(self.made)}"
         self.made.append(self)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxscope._render.html import render_fallback
+from jaxscope._render.screen import SCREEN
 from jaxscope._render.text import render_text
 from jaxscope._render.widget import SAVED_BYTES
 from jaxscope._view.source import ViewSource
@@ -38,6 +39,7 @@ class Display:
         self._no_widget = ""
         self._cell: int | None = None
         self._id = ""
+        self._is_live = False
         self._saved_bytes: int | None = None
 
     @property
@@ -60,12 +62,14 @@ class Display:
     def bundle(self) -> dict[str, Any]:
         """Widget, HTML and text, best first for whoever displays them; without the widget where there is no bundle."""
         # Made first: only then is it known whether the HTML has to say why there is none.
-        widget = self._make_widget() if has_front_end(running_shell()) else None
+        shell = running_shell()
+        widget = self._make_widget() if has_front_end(shell) else None
         bundle: dict[str, Any] = {
             "text/plain": render_text(self._source, listings=False).rstrip("\n"),
             "text/html": render_fallback(self._source.view, self._no_widget),
         }
         if widget is not None:
+            SCREEN.show(shell, widget, self._forget_widget)
             bundle[WIDGET_MIME] = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         return bundle
 
@@ -76,6 +80,7 @@ class Display:
         if not has_front_end(shell):
             return
         self._id = uuid.uuid4().hex
+        self._is_live = True
         self._publish(update=False)
 
     def refresh(self) -> None:
@@ -94,6 +99,7 @@ class Display:
         Args:
             embed: Whether the listings are put into the saved state too.
         """
+        self._is_live = False
         if self._id:
             if self._widget is not None:
                 self._widget.refresh(embed=embed)
@@ -120,6 +126,12 @@ class Display:
             except UnavailableError as reason:
                 self._no_widget = str(reason)
                 return None
-            self._widget = InspectionWidget(self._source, self._compile_for)
+            self._widget = InspectionWidget(self._source, self._compile_for, _view_count=0)
             self._widget.saved_bytes = self.saved_bytes
+            # While stages run they say when their listings are there; otherwise all are, and a notebook saves them.
+            if not self._is_live:
+                self._widget.refresh()
         return self._widget
+
+    def _forget_widget(self) -> None:
+        self._widget = None

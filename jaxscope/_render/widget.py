@@ -29,6 +29,8 @@ SAVED_BYTES = 5_500_000
 # The server's own numbers, with room for whatever else the cell prints.
 RATE_WINDOW_S = 3.0
 RATE_BYTES = 2_400_000
+# When and how much was sent lately, by all widgets of this kernel: the server counts them together.
+_sent: list[tuple[float, int]] = []
 _KEPT_TRANSFERS = 2
 _NAMES = ("index", "text")
 
@@ -90,6 +92,16 @@ class Transfers:
         return {"type": "part", "key": key, "name": name, "part": part, "parts": len(parts)}, [parts[part]]
 
 
+def wait_for_rate(size_bytes: int) -> None:
+    """Waits until so much can be sent without the server dropping it."""
+    now_s = time.monotonic()
+    _sent[:] = [(at_s, size) for at_s, size in _sent if now_s - at_s < RATE_WINDOW_S]
+    if _sent and sum(size for _, size in _sent) + size_bytes > RATE_BYTES:
+        time.sleep(RATE_WINDOW_S - (now_s - _sent[-1][0]))
+        _sent.clear()
+    _sent.append((time.monotonic(), size_bytes))
+
+
 @cache
 def widget_class() -> type:
     """The class `InspectionWidget`; UnavailableError when this installation has no browser bundle."""
@@ -122,10 +134,11 @@ def widget_class() -> type:
             self._source = source
             self._compile_for = compile_for
             self._transfers = Transfers(source)
-            self._sent: list[tuple[float, int]] = []
             self.saved_bytes = SAVED_BYTES
             self._to_store: set[str] = set()
             self._part_traits: dict[tuple[str, str, int], str] = {}
+            # Every widget brings the program with it.
+            wait_for_rate(BUNDLE.stat().st_size)
             super().__init__(view=copy.deepcopy(dict(source.view)), **traits)
             self.on_msg(self._on_message)
 
@@ -140,7 +153,7 @@ def widget_class() -> type:
             view = copy.deepcopy(dict(self._source.view))
             listings, left_out = self._embedded(view) if embed else (self.listings, self.left_out)
             if listings != self.listings:
-                self._wait_for_rate(sum(len(data) for listing in listings.values() for data in listing.values()))
+                wait_for_rate(sum(len(data) for listing in listings.values() for data in listing.values()))
             with self.hold_sync():
                 self.view = view
                 self.listings = listings
@@ -148,14 +161,6 @@ def widget_class() -> type:
                 self.stored = {}
                 for name in self._part_traits.values():
                     setattr(self, name, b"")
-
-        def _wait_for_rate(self, size_bytes: int) -> None:
-            now_s = time.monotonic()
-            self._sent = [(at_s, size) for at_s, size in self._sent if now_s - at_s < RATE_WINDOW_S]
-            if self._sent and sum(size for _, size in self._sent) + size_bytes > RATE_BYTES:
-                time.sleep(RATE_WINDOW_S - (now_s - self._sent[-1][0]))
-                self._sent = []
-            self._sent.append((time.monotonic(), size_bytes))
 
         def _embedded(self, view: View) -> tuple[dict[str, dict[str, bytes]], dict[str, str]]:
             """The listings to send at once, and the reasons of those that are not saved.
