@@ -19,7 +19,6 @@ def bundle(monkeypatch, tmp_path):
     path = tmp_path / "widget.js"
     path.write_text("export default {}")
     monkeypatch.setattr(html, "BUNDLE", path)
-    monkeypatch.setattr(widget, "BUNDLE", path)
     widget.widget_class.cache_clear()
     yield
     widget.widget_class.cache_clear()

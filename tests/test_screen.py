@@ -19,6 +19,7 @@ class FakeWidget(traitlets.HasTraits):
     def __init__(self, model_id):
         super().__init__()
         self.model_id = model_id
+        self.layout = SimpleNamespace(close=lambda: None)
         self.closed = False
 
     def close(self):

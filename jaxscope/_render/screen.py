@@ -64,6 +64,8 @@ class Screen:
             del self._shown[model]
             widget.unobserve(self._close_unseen, "_view_count")
             widget.close()
+            # It is a widget too, made for this one.
+            widget.layout.close()
             if (tell := on_close()) is not None:
                 tell()
 

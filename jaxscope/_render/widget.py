@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from jaxscope._render.html import BUNDLE, Source, bundle
+from jaxscope._render.html import Source, bundle
 from jaxscope._view.model import View
 
 PART_BYTES = 256_000
@@ -105,7 +105,7 @@ def wait_for_rate(size_bytes: int) -> None:
 @cache
 def widget_class() -> type:
     """The class `InspectionWidget`; UnavailableError when this installation has no browser bundle."""
-    bundle()
+    program = bundle()
     import anywidget
     import traitlets
 
@@ -121,7 +121,8 @@ def widget_class() -> type:
                 next `refresh` on.
         """
 
-        _esm = BUNDLE
+        # Its text, which a line end tells from a path: a path is watched, and keeps every widget for as long as it is.
+        _esm = f"{program}\n"
         view = traitlets.Dict().tag(sync=True)
         listings = traitlets.Dict().tag(sync=True)
         # For each listing that was sent in parts and is to be saved, the traits that hold the parts, by name.
@@ -138,7 +139,7 @@ def widget_class() -> type:
             self._to_store: set[str] = set()
             self._part_traits: dict[tuple[str, str, int], str] = {}
             # Every widget brings the program with it.
-            wait_for_rate(BUNDLE.stat().st_size)
+            wait_for_rate(len(program))
             super().__init__(view=copy.deepcopy(dict(source.view)), **traits)
             self.on_msg(self._on_message)
 
