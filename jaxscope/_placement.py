@@ -79,6 +79,12 @@ class Placement:
             TargetMismatchError: It is for something else.
         """
         if self.target.attached:
+            devices = _jax_topology.program_devices(lowered) or ()
+            if absent := [device for device in devices if not _jax_topology.is_attached(device)]:
+                raise TargetMismatchError(
+                    f"Lowering {name} for {self.target.name}: it was lowered for {shorten(absent[0].device_kind)}, "
+                    "which is not attached. Name that machine as target=, or leave its devices out of the program."
+                )
             return
         platforms = _jax.platforms_of(lowered)
         if platforms and self.target.platform not in platforms:
@@ -164,6 +170,8 @@ def place(target: Target, mesh: Any = None) -> Placement:
 def place_request(request: Request, placement: Placement) -> Request:
     """The request with every sharding moved to the target's devices; those without one are placed when lowering.
 
+    On an attached target, only what lies on machines that are not there is moved.
+
     Shardings over several devices keep their axes and sizes. What was on a single device of this process goes to the
     target's first: only its type matters, since nothing is run.
 
@@ -172,9 +180,9 @@ def place_request(request: Request, placement: Placement) -> Request:
     """
     if request.kind in ("traced", "lowered", "compiled"):
         return request
-    if placement.target.attached and not _is_placed_elsewhere(request):
+    if placement.target.attached and not _is_placed_elsewhere(request, placement):
         return request
-    if _jax.is_pmap_of_all_devices(request.function):
+    if not placement.target.attached and _jax.is_pmap_of_all_devices(request.function):
         raise InputError(
             f"Placing {request.name} on {placement.target.name}: jax.pmap takes the devices of this process unless it "
             f'is given others. Write jax.pmap(f, devices=jaxscope.targets().devices("{placement.target.name}")), with '
@@ -202,7 +210,7 @@ def place_request(request: Request, placement: Placement) -> Request:
 
     args, kwargs = tuple(map(each, request.args)), {name: each(value) for name, value in request.kwargs.items()}
     notes = request.notes
-    if moved:
+    if moved and not placement.target.attached:
         were = "arguments were" if len(moved) > 1 else "argument was"
         notes += (
             f"{len(moved)} {were} on devices of this process: compiled as if on {placement.target.name}. Nothing is "
@@ -211,16 +219,22 @@ def place_request(request: Request, placement: Placement) -> Request:
     return replace(request, args=args, kwargs=kwargs, notes=notes)
 
 
-def _is_placed_elsewhere(request: Request) -> bool:
+def _is_placed_elsewhere(request: Request, placement: Placement) -> bool:
     """Whether an argument is on a machine that is not attached: the request was read for another target."""
-    leaves = jax.tree.leaves((request.args, request.kwargs))
-    return any(
-        not _jax_topology.is_attached(device)
-        for device in _devices_of(getattr(leaf, "sharding", None) for leaf in leaves)
-    )
+    try:
+        leaves = jax.tree.leaves((request.args, request.kwargs))
+    except Exception:  # Keys that do not sort: JAX says so in the trace stage.
+        return False
+    shardings = [leaf.sharding for leaf in leaves if isinstance(leaf, jax.ShapeDtypeStruct) and leaf.sharding]
+    return any(_moved(sharding, placement, "") is not sharding for sharding in shardings)
 
 
 def _moved(sharding: Any, placement: Placement, path: str) -> Any:
+    abstract = isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh)
+    if placement.target.attached and (
+        placement.mesh is None if abstract else all(map(_jax_topology.is_attached, sharding.device_set))
+    ):
+        return sharding  # JAX's own rules about the user's devices.
     if isinstance(sharding, NamedSharding):
         if placement.devices and isinstance(sharding.mesh, Mesh) and _on(sharding.mesh, placement.devices):
             return sharding

@@ -306,3 +306,20 @@ def test_a_sharded_transformer_compiles_for_256_chips():
     assert signature.loc["params['layers'][0]['up']", "per_device"] == f"f32[768,{4 * 768 // 4}]"
     assert signature.loc["tokens", "per_device"] == "i32[1,129]"
     assert {"all-reduce"} & set(re.findall(r"\b(all-reduce|all-gather)\b", inspection.hlo))
+
+
+@pytest.mark.parametrize("first", ["rocm", pytest.param("tpu:v5e:2x2", marks=TPU)])
+def test_a_request_for_one_machine_is_moved_when_it_is_compiled_for_another(first):
+    inspection = jaxscope.inspect(lambda x: x * 2, "f32[@a 8]", target=first, mesh={"a": 1})
+    inspection.compile_for("cpu")
+    (sharding,) = inspection.for_target("cpu").compiled.input_shardings[0]
+    assert {device.platform for device in sharding.device_set} == {"cpu"}
+
+
+@TPU
+def test_a_program_for_an_absent_machine_is_not_taken_for_an_attached_ones():
+    sharding = NamedSharding(Mesh(np.array(jaxscope.targets().devices("tpu:v5e:2x2")), "a"), PartitionSpec("a"))
+    lowered = jax.jit(lambda x: x * 2).lower(jax.ShapeDtypeStruct((8,), jnp.float32, sharding=sharding))
+    inspection = jaxscope.inspect(lowered)
+    assert inspection.stages["compile"].status != "done"
+    assert "lowered for 'TPU v5 lite', which is not attached" in str(inspection.error)
