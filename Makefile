@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 # Requirements that pin JAX, such as JAX="jax==0.8.0 jaxlib==0.8.0"; empty for the newest that Python takes.
 JAX ?=
-EXTRAS ?= test,frameworks
+EXTRAS ?= test,frameworks,tpu,cuda
 BIN = $(VENV)/bin
 export JAX_PLATFORMS = cpu
 
