@@ -297,7 +297,7 @@ def test_ptx_of_an_absent_gpu():
     ]
     tab = tab_of(inspection, "ptx")
     assert tab["status"] == "done"
-    # JAX 0.8 dumps no table of thunks for absent GPUs.
+    # The table of JAX 0.8 does not name kernels.
     assert not tab["notes"][:-1] or f"{len(kernels)} kernels" in tab["notes"][0]
     listing = inspection._facts.listing("ptx")
     assert listing.linked_ops == len(listing.listing.ops) > 0
