@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jaxscope import _jax_dump
+from jaxscope import _jax_dump, _jax_worker
 from jaxscope._stages import _in_background
+from jaxscope._targets.model import TopologySpec
+from jaxscope._worker import Job
 
-# Compiles into a folder: `_jax_dump.compile_with_dump`, or something that has a worker do it.
+# Compiles into a folder, in this process.
 Compile = Callable[[Any, Mapping[str, Any] | None, str], None]
 
 
@@ -23,6 +25,8 @@ def dump_texts(
     compiler_options: Mapping[str, Any] | None,
     patterns: Sequence[str],
     compile_with_dump: Compile = _jax_dump.compile_with_dump,
+    *,
+    topology: TopologySpec | None = None,
 ) -> dict[str, str]:
     """Compiles once more and reads what XLA wrote.
 
@@ -31,6 +35,7 @@ def dump_texts(
         compiler_options: The options of that compilation.
         patterns: Shell patterns of the files to read, such as ``*.ptx``.
         compile_with_dump: What compiles into a folder.
+        topology: The machine that is not there, whose compiler runs in the worker; None for attached hardware.
 
     Returns:
         The texts by file name, in the order of the names; files that are empty are left out.
@@ -43,10 +48,15 @@ def dump_texts(
     def work() -> dict[str, str]:
         # Made and removed by the thread that compiles: after an interrupt it is the one that is still there.
         with tempfile.TemporaryDirectory(prefix="jaxscope-dump-", ignore_cleanup_errors=True) as folder:
-            compile_with_dump(lowered, compiler_options, folder)
+            if topology is not None and _jax_worker.is_for(lowered, topology):
+                options = {**(compiler_options or {}), **_jax_dump.dump_options(folder)}
+                _jax_worker.compile_in_worker(lowered, topology, options, job)
+            else:
+                compile_with_dump(lowered, compiler_options, folder)
             return read_texts(folder, patterns)
 
-    return _in_background(work, None)
+    job = Job()
+    return _in_background(work, None, job.cancel)
 
 
 def read_texts(folder: str, patterns: Sequence[str]) -> dict[str, str]:

@@ -208,7 +208,9 @@ class Facts:
             lowered = self.require_product("lower")
             start = time.perf_counter()
             try:
-                self._dump = dump_texts(lowered, self._options_of_compiler(), _lower_level.PATTERNS)
+                self._dump = dump_texts(
+                    lowered, self._options_of_compiler(), _lower_level.PATTERNS, topology=self.target.topology
+                )
             except Exception as error:
                 raise UnavailableError(
                     f"Compiling {self.name} once more for its {listing.title}: {type(error).__name__}: "

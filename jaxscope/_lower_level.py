@@ -111,6 +111,8 @@ def launches_note(texts: Mapping[str, str]) -> str:
     if not thunks:
         return ""
     counted = read_launches("\n".join(thunks))
+    if not counted.kernels:
+        return ""  # JAX 0.8 writes the table without the kernels' names.
     times = sum(counted.kernels.values())
     words = f"{len(counted.kernels):,} kernels in {times:,} launches, a loop's body counted once."
     others = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counted.others.items()))

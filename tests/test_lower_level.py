@@ -17,7 +17,7 @@ from jaxscope._ir import hlo
 from jaxscope._render.html import NOT_OPENED, render_page
 from jaxscope.errors import UnavailableError
 from tests.dumped import RECORDED, dump
-from tests.plugins import CUDA
+from tests.plugins import CUDA, CUDA_TEXT
 
 X = jax.ShapeDtypeStruct((64, 32), jnp.float32)
 # "module_0003.jit_f.part_00.ir-no-opt.ll"
@@ -285,6 +285,7 @@ def smooth(x, w):
 
 
 @CUDA
+@CUDA_TEXT
 def test_ptx_of_an_absent_gpu():
     inspection = jaxscope.inspect(smooth, "f32[64,128]", "f32[128,128]", target="cuda:h100")
     assert tab_of(inspection, "ptx")["status"] == "on request"
@@ -297,14 +298,23 @@ def test_ptx_of_an_absent_gpu():
     ]
     tab = tab_of(inspection, "ptx")
     assert tab["status"] == "done"
-    # JAX 0.8 dumps no table of thunks for absent GPUs.
-    assert not tab["notes"][:-1] or f"{len(kernels)} kernels" in tab["notes"][0]
+    assert f"{len(kernels)} kernels" in tab["notes"][0]
     listing = inspection._facts.listing("ptx")
     assert listing.linked_ops == len(listing.listing.ops) > 0
     lines = {frame.line for frame in listing.stacks.frames if frame.file == __file__}
     first = smooth.__code__.co_firstlineno
     assert lines and lines <= {first + 1, first + 2}
-    if inspection._facts._stage_listing("hlo") is not None:  # JAX 0.8 gives no text for absent GPUs
-        # `  %fusion.1 = (f32[]) fusion(`: what PTX is named after, some of which are only copied
-        fusions = re.findall(r"^  (?:ROOT )?%([\w.-]+) = .*? fusion\(", inspection.hlo, re.MULTILINE)
-        assert set(kernels) <= {re.sub(r"\W", "_", name) for name in fusions}
+    # `  %fusion.1 = (f32[]) fusion(`: what PTX is named after, some of which are only copied
+    fusions = re.findall(r"^  (?:ROOT )?%([\w.-]+) = .*? fusion\(", inspection.hlo, re.MULTILINE)
+    assert set(kernels) <= {re.sub(r"\W", "_", name) for name in fusions}
+
+
+@CUDA
+@CUDA_TEXT
+def test_compiler_of_an_absent_gpu_runs_in_the_worker_this_time_too(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("compiled in the kernel's own process")
+
+    monkeypatch.setattr(_dumps.dump_texts, "__defaults__", (refuse,))
+    inspection = jaxscope.inspect(smooth, "f32[64,128]", "f32[128,128]", target="cuda:h100")
+    assert ".entry" in inspection.ptx
