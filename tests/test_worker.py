@@ -542,9 +542,7 @@ def test_an_absurd_length_is_refused():
         ("one\n\ntwo\n", "one\ntwo"),
         ("\n".join(map(str, range(100))), "\n".join(map(str, range(80, 100)))),
         (
-            "\n".join(
-                [*map(str, range(9)), "https://symbolize.x/r/", "F0000 00:00:1 1 a.cc:1] no", *"stack" * 9]
-            ),
+            "\n".join([*map(str, range(9)), "https://symbolize.x/r/", "F0000 00:00:1 1 a.cc:1] no", *"stack" * 9]),
             "\n".join([*map(str, range(3, 9)), "F0000 00:00:1 1 a.cc:1] no", *("stack" * 9)[:13]]),
         ),
     ],
