@@ -39,9 +39,12 @@ _TURN_POLL_S = 0.05
 _END_WAIT_S = 5.0
 _EXIT_WAIT_S = 0.5
 _LOG_LINES = 20
+_LINES_BEFORE_FATAL = 6
 _LOG_READ_BYTES = 1 << 20
 # "F0000 00:00:1764463523.123456   12345 shape_util.cc:123] Check failed: ...", "*** SIGABRT received at time=..."
 _FATAL_LINE = re.compile(r"^(?:F\d{4} |.*Check failed|Fatal Python error|\*\*\* SIG)")
+# "https://symbolize.stripped_domain/r/?trace=7f9de3f1f829,7f9de3e5a04f&map=": an address that leads nowhere
+_NOISE = re.compile(r"^https://symbolize\.")
 
 
 class Cancelled(Exception):
@@ -255,10 +258,14 @@ def shared_worker() -> Worker:
 
 
 def last_words(log: str) -> str:
-    """The lines of a log that tell most: from the first fatal one on, else the last ones."""
-    lines = [line for line in log.splitlines() if line.strip()]
-    fatal = next((number for number, line in enumerate(lines) if _FATAL_LINE.match(line)), len(lines) - _LOG_LINES)
-    return "\n".join(lines[max(fatal, 0) :][:_LOG_LINES])
+    """The lines of a log that tell most: those about the first fatal one, else the last ones.
+
+    A fatal line is followed by the stack, which is long, and what led to it stands before it.
+    """
+    lines = [line for line in log.splitlines() if line.strip() and not _NOISE.match(line)]
+    fatal = next((number for number, line in enumerate(lines) if _FATAL_LINE.match(line)), None)
+    first = len(lines) - _LOG_LINES if fatal is None else fatal - _LINES_BEFORE_FATAL
+    return "\n".join(lines[max(first, 0) :][:_LOG_LINES])
 
 
 def _path() -> list[str]:
