@@ -169,9 +169,57 @@ def test_two_views_of_one_widget(lab, show):
     views = page.locator(".jaxscope")
     views.nth(1).locator(".strip").wait_for()
     for view in (0, 1):
+        # One out of view loads no listing.
+        views.nth(view).scroll_into_view_if_needed()
         views.nth(view).locator('.pane.right .row[data-line="16"]').wait_for()
     views.nth(0).get_by_role("tab", name="Cost").click()
     views.nth(1).locator('[data-table="cost"]').wait_for()
+
+
+def test_an_inspection_shown_again_shares_its_pins_and_its_tab(lab, new_page):
+    """`show`, its value in a later cell, and once more in a cell that is run while the others are open."""
+    shown = """
+import jaxscope
+result = jaxscope.show(lambda x: x @ x, "f32[8,8]")
+"""
+    page = lab.run(new_page(), [shown, "result", ""])
+    views = page.locator(".jaxscope")
+
+    def line(view, words):
+        # One out of view loads no listing.
+        views.nth(view).scroll_into_view_if_needed()
+        return views.nth(view).locator(".pane.right .row", has_text=words).first
+
+    def wait_for_pins(count, view_count):
+        page.wait_for_function(
+            """(wanted) => JSON.stringify([...document.querySelectorAll('.jaxscope')]
+              .map((host) => host.shadowRoot.querySelectorAll('.pins button').length)) === JSON.stringify(wanted)""",
+            arg=[count] * view_count,
+        )
+
+    line(0, "ENTRY").wait_for()
+    line(1, "ENTRY").wait_for()
+    line(0, "ENTRY").click()
+    wait_for_pins(1, 2)
+    views.nth(1).get_by_role("tab", name="StableHLO").click()
+    line(0, "stablehlo.dot_general").click(modifiers=["Shift"])
+    wait_for_pins(2, 2)
+    page.evaluate(
+        "() => window.jupyterapp.shell.currentWidget.content.widgets[2].model.sharedModel.setSource('result')"
+    )
+    page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 2 }")
+    lab.command(page, "notebook:run-cell")
+    line(2, "stablehlo.dot_general").wait_for()
+    wait_for_pins(2, 3)
+    assert len({tuple(view.locator(".pins button").all_inner_texts()) for view in views.all()}) == 1
+    # Taken off in one, whichever, a pin is gone from all.
+    views.nth(2).locator(".pins button").first.click()
+    wait_for_pins(1, 3)
+    views.nth(1).locator(".pane.right .scroller").press("Escape")
+    wait_for_pins(0, 3)
+    page.wait_for_timeout(600)
+    said = lab.evaluate(page, "chosen = result._display._widget.selection; print(chosen['pins'], chosen['tab'])")
+    assert said == "[] stablehlo"
 
 
 def save_and_reopen(lab, page, new_page, *, keep_state=False, trusted=True):
@@ -201,16 +249,41 @@ jaxscope.inspect(lambda x: x @ x, "f32[8,8]")
 """
 
 
-def test_reopened_with_its_state_a_notebook_is_read_without_its_kernel(lab, new_page):
-    page = lab.run(new_page(), [INSPECT.replace("inspect", "show")])
+def read_every_tab(page):
+    """Opens each tab and waits for what only it holds."""
+    expected = {
+        "Jaxpr": "dot_general",
+        "StableHLO": "stablehlo.dot_general",
+        "Compiled HLO": "ENTRY",
+        "Cost": "FLOPs",
+        "Memory": "Temporaries",
+        "Types": "f32[8,8]",
+        "Python": "x @ x",
+    }
+    for name, words in expected.items():
+        page.get_by_role("tab", name=name).click()
+        page.locator(".pane.right .row:visible, tr:visible").filter(has_text=words).first.wait_for()
+
+
+@pytest.mark.parametrize("how", ["show", "inspect"])
+def test_reopened_with_its_state_a_notebook_is_read_without_its_kernel(lab, new_page, how):
+    page = lab.run(new_page(), [INSPECT.replace("inspect", how)])
     page.locator(".jaxscope .strip").wait_for()
     page.wait_for_timeout(500)
     page = save_and_reopen(lab, page, new_page, keep_state=True)
-    for name, words in {"Jaxpr": "dot_general", "StableHLO": "stablehlo.dot_general", "Compiled HLO": "ENTRY"}.items():
-        page.get_by_role("tab", name=name).click()
-        page.locator(".pane.right .row", has_text=words).first.wait_for()
-    page.get_by_role("tab", name="Types").click()
-    page.locator("td", has_text="f32[8,8]").first.wait_for()
+    read_every_tab(page)
+
+
+@pytest.mark.parametrize("end", ["restart", "shutdown"])
+def test_when_its_kernel_is_gone_an_open_notebook_is_read_on(lab, new_page, end):
+    page = lab.run(new_page(), [INSPECT])
+    page.locator(".jaxscope .row", has_text="ENTRY").first.wait_for()
+    page.evaluate(f"() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.{end}()")
+    page.wait_for_timeout(1500)
+    read_every_tab(page)
+    # Pins are the browser's own, and nothing is asked of the kernel that is not there.
+    page.locator(".pane.right .row", has_text="x @ x").first.click()
+    page.locator(".pins button").first.wait_for()
 
 
 def test_a_notebook_from_somebody_else_shows_the_tables(lab, new_page):

@@ -20,7 +20,7 @@ LISTENERS = """
   window.liveListeners = () => live.size;
 })();
 """
-# Mounts the bundle's module on one element with a source made in the browser, opens every tab, points at rows, searches.
+# Mounts the bundle's module on one element with a source made in the browser, points at rows, searches, opens each tab.
 MOUNT = """
 async ([code, { view, listings }]) => {
   const { mount } = await import(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })));
@@ -53,8 +53,8 @@ async ([code, { view, listings }]) => {
   };
 }
 """
-# One that stays holds some 50 kB of scripts' memory (measured by keeping each mount's callback) and 1,600 nodes; what an
-# engine keeps for its own reasons, compiled code above all, comes to 3 kB for each of the first ones, and less then.
+# One that stays holds some 50 kB of scripts' memory (measured by keeping each mount's callback) and 1,600 nodes; what
+# an engine keeps for its own reasons, compiled code above all, comes to 3 kB for each of the first ones, and less then.
 MOST_BYTES_PER_MOUNT = 10_000
 MOUNTS = (10, 50)
 
