@@ -3,6 +3,9 @@ import { LAYOUTS, LOCATIONS, next } from "./preferences.js";
 import { layoutName } from "./layout.js";
 import { KIND_OF_TOGGLE } from "./toggles.js";
 
+/** Choices with an action of the same name. */
+const FLAGS = /** @type {const} */ (["follow", "wrap", "inline", "exact"]);
+
 /** @typedef {(key: string, target: HTMLElement) => void} Command */
 
 /** @param {import("./app.js").App} app @returns {Record<string, Command>} */
@@ -23,11 +26,10 @@ export function commandsOf(app) {
       app.prefer({ layout: next(LAYOUTS, app.preferences.layout) });
       app.live.say(`layout: ${layoutName(app.preferences.layout)}`, "layout");
     },
-    follow: () => app.prefer({ follow: !app.preferences.follow }),
+    ...Object.fromEntries(FLAGS.map((name) => [name, () => app.prefer({ [name]: !app.preferences[name] })])),
     locations: () => app.prefer({ locations: next(LOCATIONS, app.preferences.locations) }),
     ...Object.fromEntries(["definition", "use", "use-before", "called", "back"].map((name) => [name, () => app.jumps.run(name)])),
     names: () => app.prefer({ shortNames: !app.preferences.shortNames }),
-    exact: () => app.prefer({ exact: !app.preferences.exact }),
     ...Object.fromEntries(Object.entries(KIND_OF_TOGGLE).map(([name, kind]) => [name, () => toggleKind(kind)])),
   };
 }

@@ -1,14 +1,14 @@
 /** What is copied from a listing (lines as shown, their exact text, a place in Python) and its way to the clipboard. */
 import { h } from "./dom.js";
 import { originOf } from "./links.js";
-import { counted } from "./row.js";
+import { awayWords, foldWords } from "./row.js";
 import { visible } from "./visible.js";
 
 // Long copies make room for other work this often.
 const BREATH_MS = 20;
 
 /** @typedef {import("./listing.js").ListingPane} ListingPane */
-/** @typedef {{from: number, to: number}} Lines both included */
+/** @typedef {{from: number, to: number}} Lines both included, in the order in which they are shown */
 
 /** The selected lines, or the one of the cursor. @param {ListingPane} pane @returns {Lines | null} */
 export function chosenLines(pane) {
@@ -16,19 +16,30 @@ export function chosenLines(pane) {
   if (native) return native;
   const { cursor } = pane;
   if (cursor < 0) return null;
-  const anchor = pane.anchor < 0 ? cursor : pane.anchor;
-  return { from: Math.min(anchor, cursor), to: Math.max(anchor, cursor) };
+  return inOrder(pane, pane.anchor < 0 ? cursor : pane.anchor, cursor);
+}
+
+/** @param {ListingPane} pane @param {number} line @param {number} other @returns {Lines} */
+function inOrder({ rows }, line, other) {
+  return rows.placeOf(line) < rows.placeOf(other) ? { from: line, to: other } : { from: other, to: line };
+}
+
+/** The text selected with the pointer, if any. @param {Element} element @returns {Selection | null} */
+export function selectionBeside(element) {
+  // Chromium answers for the shadow root, other browsers for the document.
+  const root = /** @type {any} */ (element.getRootNode());
+  const selection = /** @type {Selection | null} */ (root.getSelection?.() ?? document.getSelection());
+  return selection?.isCollapsed ? null : selection;
 }
 
 /** The lines that the pointer has selected text in. @param {ListingPane} pane @returns {Lines | null} */
-function nativeLines({ scroller }) {
-  // Chromium answers for the shadow root, other browsers for the document.
-  const root = /** @type {any} */ (scroller.getRootNode());
-  const selection = /** @type {Selection | null} */ (root.getSelection?.() ?? document.getSelection());
-  if (!selection || selection.isCollapsed) return null;
+function nativeLines(pane) {
+  const { scroller } = pane;
+  const selection = selectionBeside(scroller);
+  if (!selection) return null;
   const rows = [selection.anchorNode, selection.focusNode].map((node) => (node instanceof Element ? node : node?.parentElement)?.closest(".row"));
   const lines = rows.flatMap((row) => (row && scroller.contains(row) ? Number(/** @type {HTMLElement} */ (row).dataset.line) : []));
-  return lines.length === 2 ? { from: Math.min(...lines), to: Math.max(...lines) } : null;
+  return lines.length === 2 ? inOrder(pane, lines[0], lines[1]) : null;
 }
 
 /**
@@ -43,11 +54,12 @@ export async function linesOf(pane, { from, to }, exact) {
   /** @type {string[]} */
   const texts = [];
   let resumed = performance.now();
-  for (let row = rows.rowOf(from); row < rows.count && rows.lineAt(row) <= to; row += 1) {
+  for (let row = rows.rowOf(from); row < rows.count && rows.placeAt(row) <= rows.placeOf(to); row += 1) {
     const line = rows.lineAt(row);
     const closed = rows.closedFold(line);
-    if (exact) for (let at = line; at <= (closed?.lastLine ?? line); at += 1) texts.push(listing.lines[at]);
-    else texts.push(visible(shownRow(pane.textOf(line), listing.lines[line], closed, line)));
+    const place = rows.placeAt(row);
+    if (exact) for (let at = place; at <= (closed?.lastPlace ?? place); at += 1) texts.push(listing.lines[rows.lineOf(at)]);
+    else texts.push(visible(shownRow(pane.textOf(line), listing.lines[line], closed)));
     if (performance.now() - resumed < BREATH_MS) continue;
     await new Promise((resume) => setTimeout(resume));
     resumed = performance.now();
@@ -55,10 +67,10 @@ export async function linesOf(pane, { from, to }, exact) {
   return { text: texts.join("\n"), count: texts.length };
 }
 
-/** @param {string} shown @param {string} text @param {import("./rows.js").Fold | null} closed @param {number} line */
-function shownRow(shown, text, closed, line) {
-  if (!shown && text) return `… ${counted(closed ? closed.lastLine - line + 1 : 1)} of ${closed?.kind ?? "locations"}`;
-  return closed ? `${shown} ⋯ ${counted(closed.lastLine - line)}` : shown;
+/** @param {string} shown @param {string} text @param {import("./rows.js").Fold | null} closed */
+function shownRow(shown, text, closed) {
+  if (!shown && text) return awayWords(closed);
+  return closed ? `${shown} ${foldWords(closed)}` : shown;
 }
 
 /** Where a line comes from, such as attention.py:12; "" for nowhere. @param {import("./listing.js").LoadedListing} listing @param {number} line */

@@ -147,7 +147,7 @@ export class Finder {
         this.#say("nothing is linked here: pin a line first");
         return;
       }
-      isClosed = closedWithout(linked);
+      isClosed = closedWithout(linked.map((line) => rows.placeOf(line)));
     }
     this.listing.rearrange(() => rows.closeWhere(isClosed));
     this.#say(`${rows.count.toLocaleString("en")} of ${counted(rows.lineCount)} shown`);

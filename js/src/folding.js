@@ -7,12 +7,12 @@ import { lowerBound } from "./search.js";
 export function depths(folds) {
   /** @type {Map<number, number>} */
   const found = new Map();
-  /** @type {number[]} the last lines of the folds around */
+  /** @type {number[]} the last places of the folds around */
   const around = [];
-  for (const { line, lastLine } of [...folds].sort((a, b) => a.line - b.line)) {
-    while (around.length && around[around.length - 1] < line) around.pop();
+  for (const { line, place, lastPlace } of [...folds].sort((a, b) => a.place - b.place)) {
+    while (around.length && around[around.length - 1] < place) around.pop();
     found.set(line, around.length);
-    around.push(lastLine);
+    around.push(lastPlace);
   }
   return found;
 }
@@ -26,11 +26,11 @@ export function closedFrom(folds, level) {
   return ({ line }) => (found.get(line) ?? 0) >= level;
 }
 
-/** Closed where none of the lines would be hidden. @param {Iterable<number>} lines @returns {(fold: Fold) => boolean} */
-export function closedWithout(lines) {
-  const sorted = Float64Array.from(lines).sort();
-  return ({ line, lastLine }) => {
-    const at = lowerBound(sorted, line + 1);
-    return !(at < sorted.length && sorted[at] <= lastLine);
+/** Closed where none of the places would be hidden. @param {Iterable<number>} places @returns {(fold: Fold) => boolean} */
+export function closedWithout(places) {
+  const sorted = Float64Array.from(places).sort();
+  return ({ place, lastPlace }) => {
+    const at = lowerBound(sorted, place + 1);
+    return !(at < sorted.length && sorted[at] <= lastPlace);
   };
 }

@@ -185,7 +185,7 @@ export class Jumps {
   #tell({ side, listing: lines }, listing, value, uses) {
     const { line } = /** @type {At} */ (this.at);
     const count = this.walk?.step ?? `${uses.toLocaleString("en")} ${uses === 1 ? "use" : "uses"}`;
-    this.#fill(renderFacts({ values: this.valuesOf(listing), value, count, line, side, nameShown: (name) => lines.nameShown(name) }), originOf(listing.table, line).frames[0]);
+    this.#fill(renderFacts({ values: this.valuesOf(listing), value, count, line, side, nameShown: (name) => lines.sheet.nameShown(name) }), originOf(listing.table, line).frames[0]);
   }
 
   /** @param {Node[]} parts @param {import("./links.js").Frame} [frame] of the current line */

@@ -1,8 +1,8 @@
 /** Where the two listings stand and how high they are: one, side by side or stacked, in the page or over all of it. */
 import { h, setAttribute } from "./dom.js";
 import { makeSeparator } from "./grip.js";
-import { ROW_HEIGHT } from "./listing.js";
 import { ROW_LIMITS, SPLIT_LIMITS, arrangement } from "./preferences.js";
+import { ROW_HEIGHT } from "./viewport.js";
 
 const MOST_ROWS = 26;
 const PAGE_MARGIN_PIXELS = 36;
@@ -78,7 +78,7 @@ export class Layout {
   fit() {
     const { rows: wanted, split, stack } = this.preferences;
     const shown = this.panes.filter((pane) => !pane.element.hidden);
-    const counts = shown.map((pane) => pane.listing.rows.count || pane.lines);
+    const counts = shown.map((pane) => pane.listing.sheet.heights.total || pane.lines);
     const mostRows = this.#mostRows();
     const height = this.isFull ? mostRows : wanted;
     const rows = height ?? Math.max(ROW_LIMITS.least, Math.min(mostRows, Math.max(...counts) + 1));

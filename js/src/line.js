@@ -5,7 +5,7 @@
  * @property {string} kind a kind of the grammar, "" for plain text, "away" for the mark of what is put away
  * @property {string} text
  * @property {string} [title]
- * @property {string} [name] the compiler's own, where another is shown
+ * @property {string} [name] the compiler's own, where another, or only a part of it, is shown
  * @property {number} [match] the number in its line of the match of a search that it is part of
  * @property {boolean} [current] whether that match is the visited one
  */

@@ -40,9 +40,9 @@ export class Pane {
 
   /** @param {import("./preferences.js").Preferences} preferences */
   configure(preferences) {
-    const { exact, locations, turned, shortNames } = preferences;
-    this.listing.configure({ exact, locations, choices: { turned, shortNames } });
-    this.toggles.show(this.listing.listing?.index ?? null, preferences);
+    const { exact, locations, turned, shortNames, wrap, inline } = preferences;
+    this.listing.configure({ exact, locations, turned, shortNames, wrap, inline });
+    this.toggles.show(this.listing.listing?.index ?? null, preferences, this.listing.hasBodies);
   }
 
   /**

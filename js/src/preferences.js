@@ -29,11 +29,16 @@ const NARROW_PIXELS = 700;
  * @property {string[]} turned the kinds of hidden parts that are shown, or put away, other than by default
  * @property {boolean} shortNames instead of the compiler's
  * @property {boolean} exact
+ * @property {boolean} wrap long lines are broken at the width of the pane
+ * @property {boolean} inline computations stand at their call
  * @property {boolean} follow whether the other pane scrolls to what is linked
  */
 
 /** @type {Preferences} */
-const DEFAULTS = { layout: "auto", split: 43, stack: null, rows: null, locations: "short", turned: [], shortNames: false, exact: false, follow: true };
+const DEFAULTS = {
+  ...{ layout: "auto", split: 43, stack: null, rows: null, follow: true },
+  ...{ locations: "short", turned: [], shortNames: false, exact: false, wrap: false, inline: false },
+};
 
 const within = (/** @type {unknown} */ value, /** @type {{least: number, most: number}} */ { least, most }) =>
   typeof value === "number" && value >= least && value <= most;
@@ -49,6 +54,8 @@ const CHECKS = {
   turned: (value) => Array.isArray(value) && value.length < MOST_KINDS && value.every((kind) => typeof kind === "string"),
   shortNames: isFlag,
   exact: isFlag,
+  wrap: isFlag,
+  inline: isFlag,
   follow: isFlag,
 };
 

@@ -3,6 +3,8 @@ import { append, h, setAttribute } from "./dom.js";
 import { EXACT, RELATED, lineNumber, stackFrames } from "./links.js";
 import { pinColor } from "./pins.js";
 import { sliceRuns } from "./rows.js";
+import { ROW_HEIGHT } from "./viewport.js";
+import { RAIL_CHARACTERS, railOf } from "./wrap.js";
 
 const LEAST_LOCATION_CHARACTERS = 3;
 const MOST_LOCATION_CHARACTERS = 18;
@@ -10,7 +12,9 @@ const MOST_STACK_CHARACTERS = 44;
 
 /** @typedef {import("./schema").ListingIndex} ListingIndex */
 /** @typedef {import("./listing.js").LoadedListing} LoadedListing */
+/** @typedef {import("./rows.js").Fold} Fold */
 /** @typedef {{from: number, to: number}} Slice the columns to draw of a line that is too long to draw whole */
+/** @typedef {import("./wrap.js").Broken & Slice} Pieces the rows of a broken line, and which of them are drawn */
 /** @typedef {{text: string, title: string}} Location */
 
 /**
@@ -21,15 +25,17 @@ const MOST_STACK_CHARACTERS = 44;
  * @param {number} options.row
  * @param {import("./line.js").Line} options.composed
  * @param {Slice | null} options.slice
+ * @param {Pieces | null} options.pieces null for a line that is not broken
  * @param {Location | null} options.location null where the listing has no such column
  * @param {string} options.id
  */
-export function renderRow({ listing: { index }, rows, line, row, composed, slice, location, id }) {
+export function renderRow({ listing: { index }, rows, line, row, composed, slice, pieces, location, id }) {
   const fold = rows.folds.get(line);
   const closed = rows.closedFold(line);
   const number = lineNumber(index, line);
   const isHeading = index.line_place.length > 0 && index.line_place[line] < 0;
-  return h(
+  const text = h("span", { class: "text", role: "gridcell" }, ...textOf(composed, closed, slice, pieces));
+  const element = h(
     "div",
     { class: `row ${isHeading ? "heading" : ""}`, role: "row", id, "aria-rowindex": row + 1, "data-line": line },
     h(
@@ -40,8 +46,15 @@ export function renderRow({ listing: { index }, rows, line, row, composed, slice
       location && h("span", { class: "location", role: "gridcell", title: location.title }, location.text),
       h("span", { role: "gridcell" }, fold ? foldButton(fold.kind, closed !== null) : h("span", { class: "fold none" })),
     ),
-    h("span", { class: "text", role: "gridcell" }, ...textOf(line, composed, closed, slice)),
+    ...Array.from({ length: railOf(rows.depthOf(line)) / RAIL_CHARACTERS }, () => h("i", { class: "rail" })),
+    text,
   );
+  if (pieces) {
+    element.style.height = `${pieces.starts.length * ROW_HEIGHT}px`;
+    text.style.paddingTop = `${pieces.from * ROW_HEIGHT}px`;
+    text.style.setProperty("--indent", `${pieces.indent}ch`);
+  }
+  return element;
 }
 
 /** @param {string} kind of lines @param {boolean} closed */
@@ -64,14 +77,9 @@ export function decorateRow(element, { hovered, pinned, pin, number, error, curs
   const state = [hovered, pinned, pin, number, error, cursor].join();
   if (state === (decorated.get(element) ?? UNDECORATED)) return;
   decorated.set(element, state);
-  const { classList } = element;
-  classList.toggle("exact", hovered === EXACT);
-  classList.toggle("related", hovered === RELATED);
-  classList.toggle("pin-exact", pinned === EXACT);
-  classList.toggle("pin-related", pinned === RELATED);
-  classList.toggle("pinned", pin > 0);
-  classList.toggle("error", error);
-  classList.toggle("cursor", cursor);
+  /** @type {Record<string, boolean>} */
+  const classes = { exact: hovered === EXACT, related: hovered === RELATED, "pin-exact": pinned === EXACT, "pin-related": pinned === RELATED, pinned: pin > 0, error, cursor };
+  for (const name in classes) element.classList.toggle(name, classes[name]);
   setAttribute(element, "aria-selected", pin ? "true" : null);
   setAttribute(element, "data-pin", number ? pinColor(number) : null);
   setAttribute(element, "aria-description", descriptionOf(hovered, pinned, pin, number));
@@ -89,25 +97,30 @@ function descriptionOf(hovered, pinned, pin, number) {
 }
 
 /**
- * @param {number} line @param {import("./line.js").Line} composed @param {import("./rows.js").Fold | null} closed
- * @param {Slice | null} slice
+ * @param {import("./line.js").Line} composed @param {Fold | null} closed @param {Slice | null} slice @param {Pieces | null} pieces
  * @returns {Node[]}
  */
-function textOf(line, composed, closed, slice) {
-  if (composed.away) {
-    const count = closed ? closed.lastLine - line + 1 : 1;
-    const label = `${counted(count)} of ${closed?.kind ?? "locations"}`;
-    return [awayButton(closed ? label : `… ${label}`, closed ? "fold" : "whole")];
+function textOf({ runs, length, away }, closed, slice, pieces) {
+  if (away) return [awayButton(closed ? awayWords(closed).slice(2) : awayWords(closed), closed ? "fold" : "whole")];
+  const folded = closed ? [awayButton(foldWords(closed), "fold", closed.kind)] : [];
+  if (pieces) {
+    const { starts, from, to } = pieces;
+    return starts.slice(from, to).map((start, number) => {
+      const next = starts[from + number + 1];
+      const mark = start > 0 && h("span", { class: "turn", "aria-hidden": "true" }, "↪");
+      return h("span", { class: "piece" }, mark, ...nodesOf(sliceRuns(runs, start, next ?? Infinity)), ...(next === undefined ? folded : []));
+    });
   }
+  if (!slice) return [...nodesOf(runs), ...folded];
+  const before = h("span", { class: "before" });
+  before.style.paddingLeft = `${Math.min(slice.from, length)}ch`;
+  return [before, ...nodesOf(sliceRuns(runs, slice.from, slice.to)), ...folded];
+}
+
+/** @param {import("./line.js").Run[]} runs */
+function nodesOf(runs) {
   /** @type {Node[]} */
   const nodes = [];
-  let { runs } = composed;
-  if (slice) {
-    runs = sliceRuns(runs, slice.from, slice.to);
-    const before = h("span", { class: "before" });
-    before.style.paddingLeft = `${Math.min(slice.from, composed.length)}ch`;
-    nodes.push(before);
-  }
   let match = -1;
   for (const run of runs) {
     if (!run.text) continue;
@@ -117,9 +130,14 @@ function textOf(line, composed, closed, slice) {
     else nodes.push(h("mark", { class: run.current ? "found current" : "found" }, node));
     match = run.match ?? -1;
   }
-  if (closed) nodes.push(awayButton(`⋯ ${counted(closed.lastLine - line)}`, "fold", closed.kind));
   return nodes;
 }
+
+/** How much a closed fold hides. @param {Fold} closed */
+export const foldWords = ({ place, lastPlace }) => "⋯ " + counted(lastPlace - place);
+
+/** What stands for a line of which nothing is shown. @param {Fold | null} closed */
+export const awayWords = (closed) => "… " + counted(closed ? closed.lastPlace - closed.place + 1 : 1) + " of " + (closed?.kind ?? "locations");
 
 /** @param {number} count */
 export const counted = (count) => `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"}`;

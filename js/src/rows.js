@@ -1,9 +1,14 @@
-/** From lines of a listing to rows on screen: folds, and the arithmetic of windows in both directions. Pure. */
+/**
+ * From lines of a listing to rows on screen: order, folds, and the arithmetic of windows in both directions. A line is
+ * counted as the compiler printed it; its place is where it stands among the lines as they are shown. Pure.
+ */
 
-/** @typedef {{line: number, lastLine: number, kind: string}} Fold */
+/** @typedef {{line: number, head: number, place: number, lastPlace: number, kind: string}} Fold its button is on `line`, what it folds begins with `head` */
 
 // Browsers stop growing elements at some 17 to 33 million pixels; beyond this height scrolling is scaled.
 export const MAX_SCROLL_HEIGHT = 8_000_000;
+// Samples it matches: "name", "definition", "symbol".
+const NAME_KINDS = /^(name|definition|symbol)$/;
 
 /**
  * Closed folds of one kind with only blank lines between them become one: four location tables are one row, not eight.
@@ -31,50 +36,83 @@ export function mergeClosedFolds(lines, folds) {
   return merged;
 }
 
-/** Which lines are rows, given the folds that are closed. */
+/** Which lines are rows, in which order, given the folds that are closed. */
 export class Rows {
   /**
    * @param {number} lineCount
    * @param {(number | string | boolean)[][]} folds `[line, last line, kind, closed]`
+   * @param {import("./order.js").Order | null} [order] null: as printed
    */
-  constructor(lineCount, folds) {
+  constructor(lineCount, folds, order = null) {
     this.lineCount = lineCount;
-    /** @type {Map<number, Fold>} */
+    this.order = order;
+    /** @type {Map<number, Fold>} by the line of its button */
     this.folds = new Map();
     /** @type {Set<number>} */
     this.closed = new Set();
     for (const [first, last, kind, closed] of folds) {
-      const line = Number(first);
-      const lastLine = Math.min(Number(last), lineCount - 1);
+      const head = Number(first);
+      // What stands at its call is folded into the line of the call.
+      const body = order?.bodies.get(head);
+      const line = body ? body.caller : head;
+      const place = this.placeOf(line);
+      const lastPlace = this.placeOf(body ? body.end : Math.min(Number(last), lineCount - 1));
       const known = this.folds.get(line);
-      if (lastLine <= line || (known && known.lastLine >= lastLine)) continue;
-      this.folds.set(line, { line, lastLine, kind: String(kind) });
+      if (lastPlace <= place || (known && known.lastPlace >= lastPlace)) continue;
+      this.folds.set(line, { line, head, place, lastPlace, kind: String(kind) });
       if (closed) this.closed.add(line);
     }
-    /** @type {Int32Array | null} the line of each row; null while every line is one */
-    this.lines = null;
-    /** @type {Int32Array | null} the only lines that are rows, whatever is folded */
+    /** @type {Int32Array | null} the place of each row; null while every line is one */
+    this.shown = null;
+    /** @type {Int32Array | null} the only places that are rows, whatever is folded */
     this.kept = null;
+    /** Another one whenever other lines are rows. */
+    this.stamp = {};
     this.#rebuild();
   }
 
   get count() {
-    return this.lines ? this.lines.length : this.lineCount;
+    return this.shown ? this.shown.length : this.lineCount;
+  }
+
+  /** @param {number} line */
+  placeOf(line) {
+    return this.order ? this.order.places[line] : line;
+  }
+
+  /** @param {number} place */
+  lineOf(place) {
+    return this.order ? this.order.lines[place] : place;
+  }
+
+  /** How many calls a line is shown inside of. @param {number} line */
+  depthOf(line) {
+    return this.order ? this.order.depths[line] : 0;
+  }
+
+  /** @param {number} row */
+  placeAt(row) {
+    return this.shown ? this.shown[row] : row;
   }
 
   /** @param {number} row */
   lineAt(row) {
-    return this.lines ? this.lines[row] : row;
+    return this.lineOf(this.placeAt(row));
   }
 
   /** The row of a line, or of the closed fold that holds it. @param {number} line */
   rowOf(line) {
-    if (!this.lines) return Math.max(0, Math.min(line, this.lineCount - 1));
+    return this.rowAt(this.placeOf(line));
+  }
+
+  /** The row of a place, or of the closed fold that holds it. @param {number} place */
+  rowAt(place) {
+    if (!this.shown) return Math.max(0, Math.min(place, this.lineCount - 1));
     let low = 0;
-    let high = this.lines.length - 1;
+    let high = this.shown.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.lines[middle] <= line) low = middle;
+      if (this.shown[middle] <= place) low = middle;
       else high = middle - 1;
     }
     return low;
@@ -99,20 +137,21 @@ export class Rows {
     this.#rebuild();
   }
 
-  /** Makes these lines the only rows; null makes rows of all again. @param {number[] | null} lines in order */
-  keep(lines) {
-    this.kept = lines && Int32Array.from(lines);
+  /** Makes the lines at these places the only rows; null makes rows of all again. @param {number[] | null} places in order */
+  keep(places) {
+    this.kept = places && Int32Array.from(places);
     this.#rebuild();
   }
 
   /** Opens every closed fold that hides the line. @param {number} line @returns {boolean} whether anything changed */
   reveal(line) {
     if (this.kept && this.lineAt(this.rowOf(line)) === line) return false;
+    const place = this.placeOf(line);
     let changed = this.kept !== null;
     this.kept = null;
     for (const first of [...this.closed]) {
       const fold = this.folds.get(first);
-      if (fold && fold.line < line && line <= fold.lastLine) changed = this.closed.delete(first) || changed;
+      if (fold && fold.place < place && place <= fold.lastPlace) changed = this.closed.delete(first) || changed;
     }
     if (changed) this.#rebuild();
     return changed;
@@ -126,35 +165,36 @@ export class Rows {
 
   /** Takes over which folds are open from the rows of an earlier state of the same listing. @param {Rows} earlier */
   adopt(earlier) {
-    for (const line of this.folds.keys()) {
-      if (!earlier.folds.has(line)) continue;
-      if (earlier.closed.has(line)) this.closed.add(line);
-      else this.closed.delete(line);
+    const wasClosed = new Map([...earlier.folds.values()].map(({ head, line }) => [head, earlier.closed.has(line)]));
+    for (const { head, line } of this.folds.values()) {
+      if (wasClosed.get(head)) this.closed.add(line);
+      else if (wasClosed.has(head)) this.closed.delete(line);
     }
     this.#rebuild();
   }
 
   #rebuild() {
+    this.stamp = {};
     if (this.kept) {
-      this.lines = this.kept;
+      this.shown = this.kept;
       return;
     }
     if (!this.closed.size) {
-      this.lines = null;
+      this.shown = null;
       return;
     }
-    const lines = new Int32Array(this.lineCount);
+    const shown = new Int32Array(this.lineCount);
     let count = 0;
-    let line = 0;
+    let place = 0;
+    const folds = [...this.closed].flatMap((line) => this.folds.get(line) ?? []);
     // From one closed fold to the next, in one sweep: 385,000 lines are folded anew within a frame.
-    for (const first of [...this.closed].sort((a, b) => a - b)) {
-      const fold = this.folds.get(first);
-      if (!fold || first < line) continue;
-      while (line <= first) lines[count++] = line++;
-      line = fold.lastLine + 1;
+    for (const fold of folds.sort((a, b) => a.place - b.place)) {
+      if (fold.place < place) continue;
+      while (place <= fold.place) shown[count++] = place++;
+      place = fold.lastPlace + 1;
     }
-    while (line < this.lineCount) lines[count++] = line++;
-    this.lines = lines.slice(0, count);
+    while (place < this.lineCount) shown[count++] = place++;
+    this.shown = shown.slice(0, count);
   }
 }
 
@@ -183,8 +223,20 @@ export function scrollTopFor(contentHeight, viewHeight, top, maxHeight = MAX_SCR
 }
 
 /**
+ * A part of a run; a part of a name knows the whole one.
+ * @template {{kind: string, text: string, name?: string}} Run
+ * @param {Run} run @param {number} from @param {number} to
+ * @returns {Run}
+ */
+export function cutRun(run, from, to) {
+  const part = { ...run, text: run.text.slice(from, to) };
+  if (part.text.length < run.text.length && NAME_KINDS.test(run.kind)) part.name ??= run.text;
+  return part;
+}
+
+/**
  * The part of a row's runs between two columns.
- * @template {{text: string}} Run
+ * @template {{kind: string, text: string, name?: string}} Run
  * @param {Run[]} runs @param {number} from @param {number} to
  * @returns {Run[]}
  */
@@ -193,7 +245,7 @@ export function sliceRuns(runs, from, to) {
   let column = 0;
   for (const run of runs) {
     const end = column + run.text.length;
-    if (end > from && column < to) slice.push({ ...run, text: run.text.slice(Math.max(0, from - column), to - column) });
+    if (end > from && column < to) slice.push(cutRun(run, Math.max(0, from - column), to - column));
     column = end;
     if (column >= to) break;
   }

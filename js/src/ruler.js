@@ -36,13 +36,13 @@ export class Ruler {
   }
 
   /**
-   * Works out which lines belong to which slot, unless nothing has moved since.
+   * Works out which lines belong to which slot, unless nothing has moved since. Lines are counted in the order shown.
    * @param {import("./rows.js").Rows} rows
    * @param {number} height of the whole text
    * @param {(line: number) => number} share of the way down, of a line
    */
   arrange(rows, height, share) {
-    const from = [rows, rows.lines, height];
+    const from = [rows.stamp, height];
     if (from.every((each, at) => each === this.arranged[at])) return;
     this.arranged = from;
     const { lineCount } = rows;

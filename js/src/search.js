@@ -2,6 +2,7 @@
  * Finding text in the lines of a listing, a few milliseconds at a time: the query as a safe pattern, where it matches, how
  * often in which line. Pure.
  */
+import { cutRun } from "./rows.js";
 
 // A repetition without end may try every pair of places in a line, so that of long lines only so much is looked at at
 // once. A match may be half as long.
@@ -135,7 +136,7 @@ export function rangesIn(pattern, text) {
   return ranges;
 }
 
-/** The matches of one pattern in a listing, as far as it has been searched. */
+/** The matches of one pattern in a listing, as far as it has been searched; what it calls a line, callers may call otherwise. */
 export class Search {
   /** @param {Pattern} pattern @param {number} lineCount @param {(line: number) => string} textOf */
   constructor(pattern, lineCount, textOf) {
@@ -211,19 +212,20 @@ export function lowerBound(sorted, value) {
 
 /**
  * Where in the overview the lines are, as shares of its height: a few hundred at most, however many lines there are.
- * @param {number[]} lines sorted
+ * @param {number[]} places sorted
  * @param {import("./rows.js").Rows} rows
- * @param {number} height of the overview, in rows
+ * @param {import("./wrap.js").Heights} heights
+ * @param {number} height of the overview, in lines of text
  */
-export function sharesOf(lines, rows, height) {
+export function sharesOf(places, rows, heights, height) {
   const shares = [];
-  const rowsOfSlot = Math.max(1, height / SLOTS);
-  for (let row = 0; row < rows.count; row += rowsOfSlot) {
-    const first = rows.lineAt(Math.floor(row));
-    const next = Math.floor(row + rowsOfSlot);
-    const end = next < rows.count ? rows.lineAt(next) : rows.lineCount;
-    const at = lowerBound(lines, first);
-    if (at < lines.length && lines[at] < end) shares.push(Math.floor(row) / height);
+  const step = Math.max(1, height / SLOTS);
+  for (let top = 0; top < heights.total; top += step) {
+    const next = heights.firstFrom(top + step);
+    const from = rows.placeAt(heights.firstFrom(top));
+    const end = next < rows.count ? rows.placeAt(next) : rows.lineCount;
+    const at = lowerBound(places, from);
+    if (at < places.length && places[at] < end) shares.push(Math.floor(top) / height);
   }
   return shares;
 }
@@ -243,10 +245,10 @@ export function markRuns(runs, ranges, current) {
       const range = ranges[next];
       const isInside = range !== undefined && column >= range[0];
       const stop = range ? (isInside ? range[1] : range[0]) : Infinity;
-      const text = run.text.slice(at, at + stop - column);
-      marked.push(isInside ? { ...run, text, match: next, current: next === current } : { ...run, text });
-      at += text.length;
-      column += text.length;
+      const part = cutRun(run, at, at + stop - column);
+      marked.push(isInside ? { ...part, match: next, current: next === current } : part);
+      at += part.text.length;
+      column += part.text.length;
     }
   }
   return marked;

@@ -7,8 +7,6 @@ const STEP_MS = 12;
 const TYPING_PAUSE_MS = 60;
 // How often the marks of a search that goes on are drawn in the overview.
 const OVERVIEW_MS = 250;
-// What is kept in view beside a match that was out of sight.
-const MARGIN_CHARACTERS = 8;
 
 /** @typedef {import("./listing.js").ListingPane} ListingPane */
 
@@ -19,11 +17,11 @@ export class SearchBar {
     this.onClose = onClose;
     /** @type {import("./search.js").Pattern | null} */
     this.pattern = null;
-    /** @type {Search | null} */
+    /** Goes through the lines in the order shown, so that its lines are places. @type {Search | null} */
     this.search = null;
     /** The visited match. @type {{line: number, nth: number} | null} */
     this.current = null;
-    /** Where to look for the first match from; -1 once one is visited. */
+    /** The place to look for the first match from; -1 once one is visited. */
     this.anchor = -1;
     /** Whether the first match is to be visited, wherever it is. */
     this.isImpatient = false;
@@ -100,17 +98,20 @@ export class SearchBar {
     }
     if (!search.total) {
       this.isImpatient = !search.done;
-      this.anchor = Math.max(this.pane.cursor, 0);
+      this.anchor = this.#cursorPlace();
       return;
     }
     const at = this.#ordinal();
-    const cursor = Math.max(this.pane.cursor, 0);
-    const index = search.from(cursor);
+    const index = search.from(this.#cursorPlace());
     const here = index < search.lines.length ? search.before[index] : search.total;
     // After the cursor has been moved, it goes on from there.
     const isHere = at >= 0 && (this.pane.cursor < 0 || this.current?.line === this.pane.cursor);
     const ordinal = isHere ? at + step : step > 0 ? here : here - 1;
     this.#visit((ordinal + search.total) % search.total);
+  }
+
+  #cursorPlace() {
+    return this.pane.rows.placeOf(Math.max(this.pane.cursor, 0));
   }
 
   #query() {
@@ -148,13 +149,14 @@ export class SearchBar {
     this.typed = this.#query();
     const longest = pane.listing.lines.reduce((a, b) => (b.length > a.length ? b : a), "");
     this.pattern = compile({ text: this.input.value, matchCase: isPressed(this.matchCase), regex: isPressed(this.regex) }, longest);
-    const shown = pane.cursor >= 0 && pane.isVisible(pane.cursor) ? pane.cursor : (pane.rows.lineAt(pane.window.first) ?? 0);
-    this.anchor = visit ? (this.current?.line ?? shown) : -1;
+    const { rows } = pane;
+    const shown = pane.cursor >= 0 && pane.isVisible(pane.cursor) ? pane.cursor : (rows.lineAt(pane.view.rows.first) ?? 0);
+    this.anchor = visit ? rows.placeOf(this.current?.line ?? shown) : -1;
     this.current = null;
-    this.search = this.pattern && new Search(this.pattern, pane.listing.lines.length, (line) => pane.textOf(line));
+    this.search = this.pattern && new Search(this.pattern, pane.listing.lines.length, (place) => pane.textOf(rows.lineOf(place)));
     pane.find = this.pattern && {
       mark: (line, composed) => this.#mark(line, composed),
-      overview: (rows, height) => this.#overview(rows, height),
+      overview: (...given) => this.#overview(...given),
     };
     if (pane.rows.kept) pane.rearrange(() => pane.rows.keep(null));
     else pane.redraw();
@@ -185,7 +187,7 @@ export class SearchBar {
     const { rows } = this.pane;
     const search = /** @type {Search} */ (this.search);
     const { lines, before, done } = search;
-    const isHidden = (/** @type {number} */ line) => !this.isImpatient && rows.lineAt(rows.rowOf(line)) !== line;
+    const isHidden = (/** @type {number} */ place) => !this.isImpatient && rows.placeAt(rows.rowAt(place)) !== place;
     let index = search.from(this.anchor);
     while (index < lines.length && isHidden(lines[index])) index += 1;
     if (index === lines.length) {
@@ -203,25 +205,17 @@ export class SearchBar {
   /** @param {number} ordinal */
   #visit(ordinal) {
     const { pane, pattern } = this;
-    this.current = /** @type {Search} */ (this.search).at(ordinal);
+    const { line: place, nth } = /** @type {Search} */ (this.search).at(ordinal);
+    const line = pane.rows.lineOf(place);
+    this.current = { line, nth };
     this.anchor = -1;
-    const { line, nth } = this.current;
     pane.anchor = -1;
     pane.bring(line);
     pane.moveTo(line);
     const range = pattern && rangesIn(pattern, pane.textOf(line))[nth];
-    if (range) this.#showColumns(range);
+    if (range) pane.view.showColumns(pane.rows.rowOf(line), range);
     pane.redraw();
     this.#say();
-  }
-
-  /** @param {import("./search.js").Range} range */
-  #showColumns([from, to]) {
-    const { scroller, characterWidth, gutterWidth } = this.pane;
-    const width = scroller.clientWidth - gutterWidth;
-    const least = (to + MARGIN_CHARACTERS) * characterWidth - width;
-    const most = Math.max(0, from - MARGIN_CHARACTERS) * characterWidth;
-    scroller.scrollLeft = Math.min(most, Math.max(least, scroller.scrollLeft));
   }
 
   #keepMatches() {
@@ -237,20 +231,21 @@ export class SearchBar {
     return ranges.length ? { ...composed, runs: markRuns(composed.runs, ranges, nth) } : composed;
   }
 
-  /** @param {import("./rows.js").Rows} rows @param {number} height */
-  #overview(rows, height) {
+  /** @type {import("./listing.js").Find["overview"]} */
+  #overview(rows, heights, height) {
     const { search } = this;
     // Going to a line that does not match has brought all lines back.
     if (search?.done && search.total && !rows.kept) this.only.setAttribute("aria-pressed", "false");
-    return { shares: search ? sharesOf(search.lines, rows, height) : [], current: this.current?.line ?? -1 };
+    return { shares: search ? sharesOf(search.lines, rows, heights, height) : [], current: this.current ? rows.placeOf(this.current.line) : -1 };
   }
 
   /** The number of the visited match, as soon as it is known, or -1. */
   #ordinal() {
     const { search, current } = this;
     if (!search || !current) return -1;
-    const index = search.from(current.line);
-    return search.lines[index] === current.line ? search.before[index] + current.nth : -1;
+    const place = this.pane.rows.placeOf(current.line);
+    const index = search.from(place);
+    return search.lines[index] === place ? search.before[index] + current.nth : -1;
   }
 
   #say() {

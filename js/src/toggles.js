@@ -8,7 +8,7 @@ import { setPressed } from "./layout.js";
 export const KIND_OF_TOGGLE = { types: "type", layouts: "layout", metadata: "metadata", config: "backend_config" };
 
 /** @type {Record<string, string>} */
-const LABELS = { types: "types", names: "short names", layouts: "layouts", metadata: "metadata", config: "config", exact: "exact text" };
+const LABELS = { types: "types", names: "short names", layouts: "layouts", metadata: "metadata", config: "config", inline: "inline", wrap: "wrap", exact: "exact text" };
 
 export class Toggles {
   /** @param {(name: string) => void} run does an action @param {AbortSignal} signal */
@@ -18,23 +18,32 @@ export class Toggles {
     this.element = h("span", { class: "toggles" }, ...this.buttons.values());
   }
 
-  /** @param {import("./schema").ListingIndex | null} index of the listing, null for none @param {import("./preferences.js").Preferences} preferences */
-  show(index, { locations, turned, shortNames, exact }) {
+  /**
+   * @param {import("./schema").ListingIndex | null} index of the listing, null for none
+   * @param {import("./preferences.js").Preferences} preferences
+   * @param {boolean} hasBodies whether it has computations that can stand at their call
+   */
+  show(index, { locations, turned, shortNames, exact, wrap, inline }, hasBodies) {
     const grammar = index?.grammar ?? null;
-    this.element.hidden = !grammar;
+    this.element.hidden = !index;
     const kinds = new Set(grammar?.hidden.map(({ kind }) => kind));
     const away = awayKinds(grammar, turned);
+    /** Whether a switch has a purpose here and is on, and what the exact text makes of it. @type {Record<string, [boolean, boolean, boolean?]>} */
+    const states = {
+      locations: [grammar !== null, locations !== "off"],
+      names: [Object.keys(index?.short_names ?? {}).length > 0, shortNames, false],
+      inline: [hasBodies, inline, false],
+      wrap: [true, wrap],
+      exact: [grammar !== null, exact],
+    };
     for (const [name, button] of this.buttons) {
       const kind = KIND_OF_TOGGLE[name];
-      if (kind || name === "names") {
-        button.hidden = kind ? !kinds.has(kind) : !Object.keys(index?.short_names ?? {}).length;
-        setPressed(button, kind ? exact || !away.has(kind) : shortNames && !exact);
-        setAttribute(button, "aria-disabled", exact ? "true" : null);
-      } else if (name === "exact") setPressed(button, exact);
-      else {
-        setPressed(button, locations !== "off");
-        replace(button, `locations: ${locations}`);
-      }
+      const [fits, isOn, whenExact] = kind ? [kinds.has(kind), !away.has(kind), true] : states[name];
+      const givesWay = exact && whenExact !== undefined;
+      button.hidden = !fits;
+      setPressed(button, givesWay ? whenExact : isOn);
+      setAttribute(button, "aria-disabled", givesWay ? "true" : null);
+      if (name === "locations") replace(button, `locations: ${locations}`);
     }
   }
 }

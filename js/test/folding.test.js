@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { closedFrom, closedWithout, depths } from "../src/folding.js";
 
+/** @param {number} line @param {number} lastPlace @param {string} kind */
+const fold = (line, lastPlace, kind) => ({ line, head: line, place: line, lastPlace, kind });
 const FOLDS = [
-  { line: 0, lastLine: 9, kind: "function" },
-  { line: 2, lastLine: 5, kind: "region" },
-  { line: 3, lastLine: 5, kind: "region" },
-  { line: 7, lastLine: 8, kind: "region" },
-  { line: 10, lastLine: 12, kind: "function" },
+  fold(0, 9, "function"),
+  fold(2, 5, "region"),
+  fold(3, 5, "region"),
+  fold(7, 8, "region"),
+  fold(10, 12, "function"),
 ];
 /** @param {(fold: import("../src/rows.js").Fold) => boolean} isClosed */
 const closed = (isClosed) => FOLDS.filter(isClosed).map(({ line }) => line);

@@ -83,9 +83,12 @@ test("scaled scrolling reaches the first and the last row, and its inverse fits"
   }
 });
 
-test("runs are cut at columns and keep their kinds", () => {
-  const runs = [{ kind: "a", text: "01234" }, { kind: "b", text: "56789" }];
-  assert.deepEqual(sliceRuns(runs, 3, 7), [{ kind: "a", text: "34" }, { kind: "b", text: "56" }]);
+test("runs are cut at columns, keep their kinds, and know what name they are a part of", () => {
+  const runs = [{ kind: "name", text: "01234" }, { kind: "b", text: "56789" }];
+  assert.deepEqual(sliceRuns(runs, 3, 7), [{ kind: "name", text: "34", name: "01234" }, { kind: "b", text: "56" }]);
+  assert.deepEqual(sliceRuns(sliceRuns(runs, 0, 4), 2, 9), [{ kind: "name", text: "23", name: "01234" }]);
+  assert.deepEqual(sliceRuns([{ kind: "name", text: "short", name: "long" }], 1, 9), [{ kind: "name", text: "hort", name: "long" }]);
+  assert.deepEqual(sliceRuns(runs, 0, 10), runs);
   assert.deepEqual(sliceRuns(runs, 10, 20), []);
 });
 

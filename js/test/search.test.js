@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Rows } from "../src/rows.js";
 import { Search, compile, lowerBound, markRuns, rangesIn, sharesOf } from "../src/search.js";
+import { Heights } from "../src/wrap.js";
 
 /** @param {string} text @param {Partial<import("../src/search.js").Query>} [how] */
 const pattern = (text, how) => /** @type {import("../src/search.js").Pattern} */ (compile({ text, matchCase: false, regex: false, ...how }, "ab".repeat(5000)));
@@ -147,11 +148,11 @@ test("runs are cut at the matches, and know which and whether it is the visited 
 
 test("the overview has a mark wherever there is a match, also behind a fold, and few marks", () => {
   const rows = new Rows(8, [[1, 3, "region", true]]);
-  assert.deepEqual(sharesOf([2, 7], rows, 10), [0.1, 0.5]);
+  assert.deepEqual(sharesOf([2, 7], rows, new Heights(rows, null), 10), [0.1, 0.5]);
   const long = new Rows(100_000, []);
-  const shares = sharesOf(Array.from({ length: 100_000 }, (_, line) => line), long, 100_000);
+  const shares = sharesOf(Array.from({ length: 100_000 }, (_, line) => line), long, new Heights(long, null), 100_000);
   assert.equal(shares.length, 200);
-  assert.deepEqual(sharesOf([99_999], long, 100_000), [0.995]);
+  assert.deepEqual(sharesOf([99_999], long, new Heights(long, null), 100_000), [0.995]);
 });
 
 test("the lower bound is the first that is not less", () => {

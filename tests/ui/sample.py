@@ -253,6 +253,7 @@ def attention() -> SampleSource:
         line_stack=HLO_STACKS,
         line_path=[*[-1] * 16, 0, -1, -1, -1],
         folds=[[2, 4, "locations", True], [6, 9, "computation", False], [11, 19, "computation", False]],
+        calls=[17, 11],
         paths=paths,
         short_names={"fused_computation": "fc", "fusion": "fus"},
         coverage=[8, 9],
