@@ -400,7 +400,10 @@ def run_script(tmp_path, code, *, wait=True, **environment):
     )
     if not wait:
         return process
-    output, errors = process.communicate(timeout=PATIENCE_S)
+    try:
+        output, errors = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
     assert process.returncode == 0, errors
     return output.split()
 
