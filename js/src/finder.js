@@ -22,10 +22,12 @@ export class Finder {
    * @param {HTMLElement} parts.element
    * @param {HTMLElement} parts.box around the listing
    * @param {ListingPane} parts.listing
+   * @param {() => void} parts.view opens the panel of switches
    * @param {AbortSignal} signal
    */
-  constructor({ element, box, listing }, signal) {
+  constructor({ element, box, listing, view }, signal) {
     this.listing = listing;
+    this.view = view;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     this.searchBar = new SearchBar(listing, () => this.#focusListing(), signal);
@@ -113,6 +115,7 @@ export class Finder {
     else if (name === "next-match") this.searchBar.go(1);
     else if (name === "previous-match") this.searchBar.go(-1);
     else if (name === "line") this.#openLine();
+    else if (name === "view") this.view();
     else if (name === "menu") this.menu.open(FOLD_GROUP);
     else if (name === "copy-place") this.#copyPlace();
     else if (name.startsWith("copy")) this.#copy(name === "copy-exact");

@@ -81,6 +81,9 @@ export const ACTIONS = [
     ["follow", "f", "whether the other pane scrolls to what is linked"],
     ["help", "?", "all keys"],
   ]),
+  ...rows("Text", "pane", [
+    ["view", "v", "switches of what is shown"],
+  ]),
   ...rows("Text", "app", [
     ["locations", "o", "Python line beside every operation: short, full call stack, off"],
     ["types", "t", "types of values"],

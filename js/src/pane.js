@@ -22,9 +22,9 @@ export class Pane {
     this.lines = 0;
     this.select = h("select", { "aria-label": `listing on the ${side}` });
     this.coverage = h("span", { class: "coverage" });
-    this.toggles = new Toggles(events.onAction, signal);
     const head = h("div", { class: "pane-head" }, this.select, this.coverage, h("span", { class: "gap" }));
     const box = h("div", { class: "listing" });
+    this.toggles = new Toggles(box, events.onAction, signal);
     this.element = h("section", { class: `pane ${side}` }, head, box);
     this.listing = new ListingPane(box, {
       label: `${side} listing`,
@@ -32,7 +32,7 @@ export class Pane {
       onPin: (line, more) => events.onPin(side, line, more),
       signal,
     });
-    this.finder = new Finder({ element: this.element, box, listing: this.listing }, signal);
+    this.finder = new Finder({ element: this.element, box, listing: this.listing, view: () => this.toggles.open(true) }, signal);
     // The switches come last: where they need a row of their own, the buttons stay in the one above.
     head.append(...this.finder.buttons, this.toggles.element);
     this.select.addEventListener("change", () => events.onSelect(side, this.select.value), { signal });

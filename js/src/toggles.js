@@ -1,21 +1,63 @@
-/** The switches in the head of a pane: what of a line is shown. Which there are follows from the grammar of its listing. */
+/**
+ * The switches of a pane: what of a line is shown. Which there are follows from the grammar of its listing. Two stand in its
+ * head, the others in a panel over the listing, because heads are narrow.
+ */
 import { h, replace, setAttribute } from "./dom.js";
 import { awayKinds } from "./highlight.js";
-import { titleOf } from "./keys.js";
+import { ACTIONS, titleOf } from "./keys.js";
 import { setPressed } from "./layout.js";
 
 /** The kinds of hidden parts that have a switch, by the name of its action. @type {Record<string, string>} */
 export const KIND_OF_TOGGLE = { types: "type", layouts: "layout", metadata: "metadata", config: "backend_config" };
 
 /** @type {Record<string, string>} */
-const LABELS = { types: "types", names: "short names", layouts: "layouts", metadata: "metadata", config: "config", inline: "inline", wrap: "wrap", exact: "exact text" };
+const PANEL = {
+  types: "types",
+  names: "short names",
+  layouts: "layouts",
+  metadata: "metadata",
+  config: "backend configuration",
+  inline: "bodies inline at their call",
+  wrap: "wrap long lines",
+};
 
 export class Toggles {
-  /** @param {(name: string) => void} run does an action @param {AbortSignal} signal */
-  constructor(run, signal) {
+  /** @param {HTMLElement} box around the listing @param {(name: string) => void} run does an action @param {AbortSignal} signal */
+  constructor(box, run, signal) {
+    const head = ["locations", "exact"].map((name) => makeToggle(name, "exact text", run, signal));
+    const panel = Object.entries(PANEL).map(([name, label]) => makeToggle(name, label, run, signal));
+    for (const button of panel) {
+      const { keys } = /** @type {import("./keys.js").KeyAction} */ (ACTIONS.find(({ name }) => name === button.dataset.action));
+      button.append(h("kbd", { "aria-hidden": "true" }, keys[0]));
+    }
     /** @type {Map<string, HTMLElement>} */
-    this.buttons = new Map(["locations", ...Object.keys(LABELS)].map((name) => [name, makeToggle(name, LABELS[name] ?? name, run, signal)]));
-    this.element = h("span", { class: "toggles" }, ...this.buttons.values());
+    this.buttons = new Map([...head, ...panel].map((button) => [String(button.dataset.action), button]));
+    this.opener = h("button", { class: "small view", type: "button", title: titleOf("view"), "aria-expanded": "false" }, "view");
+    this.panel = h("div", { class: "menu", role: "group", "aria-label": "what of the text is shown" }, ...panel);
+    this.panel.hidden = true;
+    this.element = h("span", { class: "toggles" }, ...head, this.opener);
+    box.append(this.panel);
+    this.opener.addEventListener("click", () => this.open(Boolean(this.panel.hidden)), { signal });
+    // Safari gives a clicked button no focus, and the panel that loses it would be gone before the click.
+    this.panel.addEventListener("mousedown", (event) => event.preventDefault(), { signal });
+    this.panel.addEventListener("focusout", ({ relatedTarget: to }) => to !== this.opener && !this.panel.contains(/** @type {Node | null} */ (to)) && this.open(false), { signal });
+    this.panel.addEventListener(
+      "keydown",
+      (event) => {
+        if (event.key !== "Escape") return;
+        this.open(false);
+        this.opener.focus();
+        event.stopPropagation();
+      },
+      { signal },
+    );
+  }
+
+  /** @param {boolean} isOpen */
+  open(isOpen) {
+    this.panel.hidden = !isOpen;
+    setAttribute(this.opener, "aria-expanded", String(isOpen));
+    if (isOpen) /** @type {HTMLElement | null} */ (this.panel.querySelector("button:not([hidden])"))?.focus();
   }
 
   /**
@@ -26,6 +68,7 @@ export class Toggles {
   show(index, { locations, turned, shortNames, exact, wrap, inline }, hasBodies) {
     const grammar = index?.grammar ?? null;
     this.element.hidden = !index;
+    if (!index) this.open(false);
     const kinds = new Set(grammar?.hidden.map(({ kind }) => kind));
     const away = awayKinds(grammar, turned);
     /** Whether a switch has a purpose here and is on, and what the exact text makes of it. @type {Record<string, [boolean, boolean, boolean?]>} */

@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui import sample
 from tests.ui.conftest import NARROW, SCREENSHOTS, WIDE
-from tests.ui.test_page import EVERY_NODE, row, toggle
+from tests.ui.test_page import EVERY_NODE, click_toggle, row
 
 
 def pane(page, side="right"):
@@ -182,10 +182,10 @@ def test_what_is_put_away_is_found_in_the_exact_text_only(open_source):
     search(page, "stack_frame_id")
     assert count(page) == "no match"
     assert "exact text" in pane(page).locator(".query:visible").get_attribute("title")
-    toggle(page, "right", "exact text").click()
+    click_toggle(page, "right", "exact text")
     settle(page)
     assert count(page) == f"{sample.HLO.count('stack_frame_id')} matches"
-    toggle(page, "right", "exact text").click()
+    click_toggle(page, "right", "exact text")
     settle(page)
     # Over a layout that is put away.
     pane(page).locator(".query:visible").fill("f32[8,128,64] copy")

@@ -8,8 +8,8 @@ import jaxscope
 from jaxscope._view.names import STEM, short_names
 from tests.ui import sample
 from tests.ui.conftest import SCREENSHOTS
+from tests.ui.test_page import click_toggle, offered, toggle
 from tests.ui.test_page import row as row_of
-from tests.ui.test_page import toggle
 from tests.ui.test_search import count, focus, pane, search, settle
 
 KEYS = ("jaxpr", "stablehlo", "hlo")
@@ -66,7 +66,7 @@ def test_types_are_put_away_and_come_back(open_tab, key, type_):
     assert all(len(after[line]) < len(before[line]) for line in ops & set(after))
     # Types go without a mark in their place.
     assert page.locator('.pane.right [title^="put away (type"]').count() == 0
-    toggle(page, "right", "types").click()
+    click_toggle(page, "right", "types")
     assert texts(page) == before
 
 
@@ -120,7 +120,7 @@ def test_names_are_short_where_they_are_defined_used_and_called(open_tab):
 def test_where_names_are_short_already_there_is_no_switch(open_tab, key):
     page, _ = open_tab(key)
     before = texts(page)
-    assert not toggle(page, "right", "short names").is_visible()
+    assert "short names" not in offered(page, "right")
     press(page, "s")
     assert texts(page) == before
 
@@ -188,7 +188,7 @@ def test_a_search_that_is_open_follows_the_switch(open_source):
     page = open_source(sample.attention())
     search(page, "%fusion.2")
     assert count(page).endswith("of 2")
-    toggle(page, "right", "short names").click()
+    click_toggle(page, "right", "short names")
     settle(page)
     assert "no" in count(page)
 
