@@ -113,3 +113,35 @@ def test_at_rest_nothing_runs(open_many):
     page.wait_for_timeout(700)
     assert page.evaluate("() => window.pending()") == 0
     assert page.evaluate("() => window.frames_asked") == asked
+
+
+SHOW_MANY = f"""
+import jax.numpy as jnp
+import jaxscope
+for size in range(1, {COUNT} + 1):
+    jaxscope.show(jnp.sin, f"f32[{{size}}]")
+"""
+
+
+def test_many_in_one_notebook(lab, new_page):
+    page = new_page()
+    page.add_init_script(
+        COUNTERS.replace("window.setInterval = () => { throw new Error('a timer that never ends'); };", "")
+    )
+    lab.run(page, [SHOW_MANY])
+    page.wait_for_function(
+        "(count) => document.querySelectorAll('.jaxscope').length === count", arg=COUNT, timeout=30_000
+    )
+    settle(page)
+    near = page.evaluate("() => window.decoded")
+    last = widget(page, COUNT - 1)
+    last.scroll_into_view_if_needed()
+    last.locator(".pane.right .row", has_text=f"f32[{COUNT}]").first.wait_for()
+    settle(page)
+    # Two streams for each listing, Python and three stages.
+    assert near < page.evaluate("() => window.decoded") < COUNT * 8
+    assert "data rate" not in page.locator("body").inner_text()
+    assert max(nodes(page, number) for number in range(COUNT)) < MOST_NODES
+    last.get_by_role("tab", name="Types").click()
+    last.locator("td", has_text=f"f32[{COUNT}]").first.wait_for()
+    assert {selected(page, number) for number in range(COUNT - 1)} == {"hlo"}
