@@ -217,7 +217,7 @@ def test_toggles_show_one_kind_at_a_time(open_source):
     page.get_by_role("tab", name="Jaxpr").click()
     row(page, "right", 1).wait_for()
     shown = page.locator(".pane.right .toggle:visible").all_inner_texts()
-    assert shown == ["locations: short", "types", "exact text"], "a jaxpr has no long names, layouts and so on"
+    assert shown == ["locations: short", "types", "wrap", "exact text"], "a jaxpr has no long names, layouts and so on"
 
 
 def test_backend_config_is_shown_on_request(open_source):
@@ -236,7 +236,7 @@ def test_backend_config_is_shown_on_request(open_source):
 def test_every_toggle_names_its_key(open_source):
     page = opened(open_source)
     titles = page.locator(".toggle:visible").evaluate_all("all => all.map((each) => [each.dataset.action, each.title])")
-    assert len(titles) == 11
+    assert len(titles) == 14
     assert all("(key " in title for _, title in titles), titles
 
 

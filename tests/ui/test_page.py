@@ -433,7 +433,7 @@ def test_every_stop_of_the_tab_key_shows_its_focus(open_source):
     page = open_source(sample.attention())
     row(page, "right", 16).wait_for()
     stops = []
-    for _ in range(22):
+    for _ in range(25):
         page.keyboard.press("Tab")
         stops.append(
             page.evaluate("""() => {
@@ -448,8 +448,9 @@ def test_every_stop_of_the_tab_key_shows_its_focus(open_source):
     finding = ["find", "go to line, copy, fold"]
     assert names[:4] + names[5:] == [
         *("layout: automatic", "follow", "full screen", "? keys"),
-        *("listing on the left", *finding, "Python", "room of the first listing", "listing on the right"),
-        *(*finding, "locations: short", "types", "short names", "layouts", "metadata", "config", "exact text"),
+        *("listing on the left", *finding, "wrap", "Python", "room of the first listing", "listing on the right"),
+        *(*finding, "locations: short", "types", "short names", "layouts", "metadata", "config", "inline", "wrap"),
+        "exact text",
         "Compiled HLO",
         "height of the listings",
     ]
