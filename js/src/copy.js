@@ -59,7 +59,7 @@ export async function linesOf(pane, { from, to }, exact) {
     const closed = rows.closedFold(line);
     const place = rows.placeAt(row);
     if (exact) for (let at = place; at <= (closed?.lastPlace ?? place); at += 1) texts.push(listing.lines[rows.lineOf(at)]);
-    else texts.push(visible(shownRow(pane.textOf(line), listing.lines[line], closed)));
+    else texts.push(visible(shownRow(pane.sheet.textOf(line), listing.lines[line], closed)));
     if (performance.now() - resumed < BREATH_MS) continue;
     await new Promise((resume) => setTimeout(resume));
     resumed = performance.now();

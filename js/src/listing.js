@@ -8,7 +8,7 @@ import { keyAction } from "./keys.js";
 import { NO_MARKS, inPlaces, marksOf, placesOf } from "./marks.js";
 import { continuedLines, decorateRow, gutterCharacters, locationOf, renderRow } from "./row.js";
 import { Ruler } from "./ruler.js";
-import { Sheet, orderOf } from "./sheet.js";
+import { Sheet } from "./sheet.js";
 import { MARGIN_ROWS, ROW_HEIGHT, Viewport } from "./viewport.js";
 
 // Lines up to this length are drawn whole; of longer ones a window that moves in steps.
@@ -97,15 +97,6 @@ export class ListingPane {
     );
   }
 
-  get exact() {
-    return this.options.exact;
-  }
-
-  /** Whether this listing has computations that can stand at their call. */
-  get hasBodies() {
-    return this.listing !== null && orderOf(this.listing) !== null;
-  }
-
   get sheet() {
     return this.view.sheet;
   }
@@ -127,7 +118,7 @@ export class ListingPane {
       this.view.sheet = new Sheet(listing, this.options);
       if (!same) return;
       this.sheet.whole = earlier.whole;
-      if (!this.exact) this.rows.adopt(earlier.rows);
+      if (!this.options.exact) this.rows.adopt(earlier.rows);
     };
     if (same) {
       this.#showText(take);
@@ -185,11 +176,6 @@ export class ListingPane {
     this.#forgetDrawn();
     this.draw();
     this.#drawRuler();
-  }
-
-  /** The text of a line as it is shown. @param {number} line */
-  textOf(line) {
-    return this.sheet.textOf(line);
   }
 
   #forgetDrawn() {

@@ -2,6 +2,7 @@
 import { h, replace, setAttribute } from "./dom.js";
 import { Finder } from "./finder.js";
 import { ListingPane } from "./listing.js";
+import { orderOf } from "./sheet.js";
 import { Toggles } from "./toggles.js";
 
 /** @typedef {import("./schema").Tab} Tab */
@@ -42,7 +43,8 @@ export class Pane {
   configure(preferences) {
     const { exact, locations, turned, shortNames, wrap, inline } = preferences;
     this.listing.configure({ exact, locations, turned, shortNames, wrap, inline });
-    this.toggles.show(this.listing.listing?.index ?? null, preferences, this.listing.hasBodies);
+    const { listing } = this.listing;
+    this.toggles.show(listing?.index ?? null, preferences, listing !== null && orderOf(listing) !== null);
   }
 
   /**

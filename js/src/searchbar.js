@@ -64,7 +64,7 @@ export class SearchBar {
     if (!this.pane.listing) return;
     const wasOpen = !this.element.hidden;
     this.element.hidden = false;
-    const way = this.pane.exact ? "the exact text" : "the text as shown; what is put away is found with its own switch or “exact text” on";
+    const way = this.pane.options.exact ? "the exact text" : "the text as shown; what is put away is found with its own switch or “exact text” on";
     setAttribute(this.input, "title", `searches ${way}`);
     if (focus) {
       this.input.focus();
@@ -153,7 +153,7 @@ export class SearchBar {
     const shown = pane.cursor >= 0 && pane.isVisible(pane.cursor) ? pane.cursor : (rows.lineAt(pane.view.rows.first) ?? 0);
     this.anchor = visit ? rows.placeOf(this.current?.line ?? shown) : -1;
     this.current = null;
-    this.search = this.pattern && new Search(this.pattern, pane.listing.lines.length, (place) => pane.textOf(rows.lineOf(place)));
+    this.search = this.pattern && new Search(this.pattern, pane.listing.lines.length, (place) => pane.sheet.textOf(rows.lineOf(place)));
     pane.find = this.pattern && {
       mark: (line, composed) => this.#mark(line, composed),
       overview: (...given) => this.#overview(...given),
@@ -212,7 +212,7 @@ export class SearchBar {
     pane.anchor = -1;
     pane.bring(line);
     pane.moveTo(line);
-    const range = pattern && rangesIn(pattern, pane.textOf(line))[nth];
+    const range = pattern && rangesIn(pattern, pane.sheet.textOf(line))[nth];
     if (range) pane.view.showColumns(pane.rows.rowOf(line), range);
     pane.redraw();
     this.#say();
