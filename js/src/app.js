@@ -251,8 +251,8 @@ export class App {
       this.#note(`Asked the kernel to compile for ${name}…`);
       this.source.compile?.(name, (reason) => {
         this.awaited = "";
-        this.#note(reason);
         this.#drawHeader();
+        this.#note(reason);
       });
       return;
     }
