@@ -123,7 +123,8 @@ def traced(browser: Any, page: Any, action: str, options: dict[str, Any] | None 
 
     On a machine that others use too, a task waits for its turn; its own time says what it would take alone.
     """
-    browser.start_tracing(page=page, categories=["toplevel", "disabled-by-default-devtools.timeline", "__metadata"])
+    timeline = ["devtools.timeline", "disabled-by-default-devtools.timeline"]
+    browser.start_tracing(page=page, categories=["toplevel", "__metadata", *timeline])
     found = page.evaluate(action, options)
     events = json.loads(browser.stop_tracing())["traceEvents"]
     threads = {
@@ -131,16 +132,35 @@ def traced(browser: Any, page: Any, action: str, options: dict[str, Any] | None 
         for event in events
         if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
     }
-    own_ms = [
-        event.get("tdur", 0) / 1000
-        for event in events
-        if event["name"] == "RunTask" and (event["pid"], event["tid"]) in threads
-    ]
-    own_ms.sort(reverse=True)
-    # With so many actions, each in a task of its own with the frame it leads to: the one that 95 of 100 stay below.
-    count = found.get("count", 0)
-    own_95_ms = own_ms[count // 20] if count else 0
-    return {**found, "own": own_ms[0] if own_ms else 0, "own_95": own_95_ms, "busy": sum(own_ms)}
+    own = [event for event in events if (event["pid"], event.get("tid")) in threads and event.get("ph") == "X"]
+    tasks_ms = sorted((own_ms(event) for event in own if event["name"] == "RunTask"), reverse=True)
+    moves_ms = sorted(moved_ms(own), reverse=True)
+    return {
+        **found,
+        "own": tasks_ms[0] if tasks_ms else 0,
+        "busy": sum(tasks_ms),
+        "moved_95": moves_ms[len(moves_ms) // 20] if moves_ms else 0,
+    }
+
+
+def own_ms(event: dict[str, Any]) -> float:
+    """The processor time of an event of a trace."""
+    return event.get("tdur", 0) / 1000
+
+
+def moved_ms(events: list[dict[str, Any]]) -> list[float]:
+    """For each move of the pointer, the processor time of its script, and of the styles and layout that it leads to."""
+    found: list[float] = []
+    awaited: set[str] = set()
+    for event in sorted(events, key=lambda event: event["ts"]):
+        name = event["name"]
+        if name == "EventDispatch" and event["args"]["data"]["type"] == "pointermove":
+            found.append(own_ms(event))
+            awaited = {"UpdateLayoutTree", "Layout"}
+        elif name in awaited:
+            awaited.remove(name)
+            found[-1] += own_ms(event)
+    return found
 
 
 def memory_bytes(browser: Any) -> int:
