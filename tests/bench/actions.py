@@ -128,6 +128,14 @@ CLOSE_SEARCH = """() => bench.measure(async () => {
   await bench.frame();
 })"""
 
+# Presses keys of switches, and lets the listing be drawn anew after each.
+TURN = """(keys) => bench.measure(async () => {
+  for (const name of keys) {
+    bench.key(bench.scroller(), name);
+    await bench.frame(); await bench.frame();
+  }
+})"""
+
 # Those not opened before, and then those that are there already.
 SWITCH_TABS = """() => bench.measure(async () => {
   for (const key of ['jaxpr', 'stablehlo', 'hlo', 'stablehlo', 'jaxpr', 'python', 'hlo']) {

@@ -37,6 +37,13 @@ _DEEDS = {
     "searching a regex": (actions.SEARCH, {"query": REGEX, "regex": True}),
     "only those matches, and all": (actions.ONLY_MATCHES, None),
     "closing the search": (actions.CLOSE_SEARCH, None),
+    "breaking long lines": (actions.TURN, ["W"]),
+    "scrolling broken lines": (actions.SCROLL, None),
+    "jumping among broken lines": (actions.JUMP, None),
+    "folding all of them, unfolding": (actions.FOLD_ALL, None),
+    "bodies at their call": (actions.TURN, ["I"]),
+    "scrolling those, broken": (actions.SCROLL, None),
+    "compiled order, types and names, whole lines": (actions.TURN, ["I", "t", "s", "W", "s", "t"]),
     "switching stages": (actions.SWITCH_TABS, None),
 }
 
