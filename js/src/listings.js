@@ -1,5 +1,7 @@
 /** The listings that have been loaded or are on their way: each once, and again when its stage says it has changed. */
 import { linkTable } from "./links.js";
+import { orderOf } from "./sheet.js";
+import { yieldTurn } from "./transfer.js";
 
 const PATIENCE_MS = 8000;
 
@@ -51,8 +53,14 @@ export class Listings {
     this.signal.addEventListener("abort", end, { once: true });
     this.source
       .listing(tab.key)
-      .then(({ index, lines }) => {
-        entry.listing = { key: tab.key, index, lines, table: linkTable(index) };
+      .then(async ({ index, lines }) => {
+        // Of 385,000 lines each of these takes a frame or two, and so does drawing them: not all in one task.
+        await yieldTurn();
+        const listing = { key: tab.key, index, lines, table: linkTable(index) };
+        await yieldTurn();
+        orderOf(listing);
+        await yieldTurn();
+        entry.listing = listing;
       })
       .catch((error) => {
         entry.listing = null;

@@ -9,7 +9,7 @@ const STEP_BYTES = 32_768;
 const TURN_MS = 12;
 
 /** Lets the browser draw and answer input. @returns {Promise<void>} */
-async function yieldTurn() {
+export async function yieldTurn() {
   const { scheduler } = /** @type {any} */ (globalThis);
   if (scheduler?.yield) await scheduler.yield();
   else await new Promise((resolve) => setTimeout(resolve));
@@ -91,6 +91,7 @@ export async function inflateLines(data) {
  */
 export async function decodeListing(index, text) {
   const [indexJson, lines] = await Promise.all([inflate(index), inflateLines(text)]);
+  await yieldTurn();
   return { index: JSON.parse(indexJson), lines };
 }
 
