@@ -94,6 +94,11 @@ class Facts:
         waiting = [spec.key for spec in STAGES if spec.key not in self._stages]
         self.running = waiting[0] if waiting else None
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether all stages have ended; with several targets, one may not have begun while another runs."""
+        return len(self._stages) == len(STAGES)
+
     def stop(self, reason: str) -> None:
         """Marks the stages that have not ended as not reached."""
         for spec in STAGES:

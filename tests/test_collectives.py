@@ -10,10 +10,11 @@ import sys
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jaxscope._analysis.collectives import axes_of_groups, axes_of_pairs, replica_groups
+from jaxscope._analysis.collectives import axes_of_groups, axes_of_pairs, collectives_of, replica_groups
+from jaxscope._ir import hlo
 from jaxscope._ir.hlo_types import size_bytes
 
 PROGRAM = """
@@ -82,6 +83,7 @@ def meshes(draw):
     return {f"axis{number}": size for number, size in enumerate(sizes)}
 
 
+@settings(deadline=None)
 @given(meshes(), st.data())
 def test_groups_made_from_axes_give_these_axes(mesh, data):
     """By numpy: devices laid out as the mesh, the chosen axes moved last, one group a row."""
@@ -97,6 +99,7 @@ def test_groups_made_from_axes_give_these_axes(mesh, data):
     assert axes_of_groups(shuffled, mesh) == wide
 
 
+@settings(deadline=None)
 @given(meshes(), st.data())
 def test_groups_that_no_axes_give_have_none(mesh, data):
     count = math.prod(mesh.values())
@@ -120,6 +123,7 @@ def test_groups_that_no_axes_give_have_none(mesh, data):
     assert axes is None or gives(axes)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.data())
 def test_the_short_form_is_read_as_it_is_defined(dimensions, data):
     """`[groups,size]<=[dimensions]T(order)`: an iota of these dimensions, transposed, flattened, cut into groups."""
@@ -148,6 +152,70 @@ def test_forms_of_groups(form, expected):
     assert replica_groups(f", replica_groups={form}, use_global_device_ids=true", 4) == expected
 
 
+@settings(deadline=None)
+@given(meshes(), st.data())
+def test_a_named_mesh_gives_the_groups_of_its_device_numbers(mesh, data):
+    """XLA makes meshes of its own, of axes that nobody wrote; by numpy: one group a row, the named axes last."""
+    count = math.prod(mesh.values())
+    ids = np.array(data.draw(st.permutations(range(count))))
+    form, kind = "", data.draw(st.sampled_from(["in order", "listed", "short"]))
+    if kind == "in order":
+        ids = np.arange(count)
+    elif kind == "short":
+        order = data.draw(st.permutations(range(len(mesh))))
+        sizes = list(mesh.values())
+        ids = np.arange(count).reshape(sizes).transpose(order).ravel()
+        form = f", device_ids=([{','.join(map(str, sizes))}]T({','.join(map(str, order))}))"
+    else:
+        form = f", device_ids=({','.join(map(str, ids))})"
+    chosen = data.draw(st.lists(st.sampled_from(list(mesh)), unique=True, min_size=1))
+    last = [axis for axis, name in enumerate(mesh) if name in chosen]
+    rest = [axis for axis, name in enumerate(mesh) if name not in chosen]
+    size = math.prod(mesh[name] for name in chosen)
+    expected = np.transpose(ids.reshape(list(mesh.values())), rest + last).reshape(-1, size)
+    sizes_text = ",".join(f"'{name}'={size}" for name, size in mesh.items())
+    axes_text = ",".join(f"'{name}'" for name in chosen)
+    groups = replica_groups(f", replica_groups=mesh[{sizes_text}]{form} {{{axes_text}}}, dimensions={{0}}", count)
+    assert set(map(frozenset, groups)) == set(map(frozenset, expected.tolist()))
+
+
+# XLA 0.10.2 for TPU: an all-gather over a mesh of XLA's own, hidden behind two fusions, and an all-reduce after it.
+HIDDEN = """HloModule jit_step, entry_computation_layout={(f32[4]{0})->f32[4]{0}}, num_partitions=8
+
+%fused_computation.58 (param_0: f32[4]) -> (f32[4], f32[8]) {
+  %param_0 = f32[4]{0} parameter(0)
+  %all-gather.14 = f32[8]{0} all-gather(%param_0), channel_id=4, replica_groups=mesh['axis_0'=1,'axis_1'=2,'axis_2'=4] {'axis_1'}, dimensions={0}, backend_config={"async_collective_fusion_config":{"flag_start":"-1","flag_end":"-1"}}
+  ROOT %custom-call.1 = (f32[4]{0}, f32[8]{0}) custom-call(%all-gather.14), custom_call_target="AsyncCollectiveStart"
+}
+
+%fused_computation.60 (param_0.1: f32[4]) -> f32[8] {
+  %param_0.1 = f32[4]{0} parameter(0)
+  %all-gather.18 = f32[8]{0} all-gather(%param_0.1), channel_id=4, replica_groups=mesh['axis_0'=1,'axis_1'=2,'axis_2'=4] {'axis_1'}, dimensions={0}, backend_config={"async_collective_fusion_config":{"flag_start":"2","flag_end":"8"}}
+  ROOT %custom-call.3 = f32[8]{0} custom-call(%all-gather.18), custom_call_target="AsyncCollectiveDone"
+}
+
+ENTRY %main (x: f32[4]) -> f32[4] {
+  %x = f32[4]{0} parameter(0)
+  %async-collective-start = (f32[4]{0}, f32[8]{0}) fusion(%x), kind=kCustom, calls=%fused_computation.58
+  %async-collective-done = f32[8]{0} fusion(%x), kind=kCustom, calls=%fused_computation.60
+  ROOT %all-reduce = f32[4]{0} all-reduce(%x), channel_id=5, replica_groups=mesh['axis_0'=2,'axis_1'=4] {'axis_1'}, to_apply=%add
+}
+"""  # noqa: E501
+
+
+def test_one_that_is_spread_over_fusions_counts_once_and_names_the_users_axes():
+    found = collectives_of(hlo.parse(HIDDEN), [{"data": 2, "model": 4}])
+    assert [(one.kind, one.axes, one.group_size, one.group_count) for one in found] == [
+        ("all-gather", ("data",), 2, 4),
+        ("all-reduce", ("model",), 4, 2),
+    ]
+
+
+def test_a_part_of_an_axis_is_said_to_be_one():
+    text = HIDDEN.replace("{'axis_1'}, to_apply", "{'axis_1':(1)2}, to_apply")
+    assert "part of an axis" in collectives_of(hlo.parse(text), [{"data": 2, "model": 4}])[-1].axes.reason
+
+
 def test_pairs_that_leave_the_mesh_have_no_axes():
     assert axes_of_pairs(((0, 5),), {"x": 4}) is None
     assert axes_of_pairs(((0, 1), (1, 0), (2, 3), (3, 2)), {"x": 2, "y": 2}) == ("y",)
@@ -161,6 +229,7 @@ NUMPY_NAMES = {
 }  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(sorted(NUMPY_NAMES)), st.lists(st.integers(0, 9), max_size=3)), min_size=1))
 def test_sizes_are_those_of_numpy(arrays):
     texts = [f"{name}[{','.join(map(str, shape))}]{{0:T(8,128)(2,1)S(1)}}" for name, shape in arrays]

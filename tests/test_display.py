@@ -16,6 +16,7 @@ import pytest
 import jaxscope
 from jaxscope._facts import Facts
 from jaxscope._render import display
+from jaxscope._view import build
 from jaxscope.errors import UnavailableError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -109,6 +110,16 @@ def test_a_failure_is_displayed_before_strict_raises_it(notebook):
     with pytest.raises(IndexError):
         jaxscope.show(broken, "f32[8]", strict=True)
     assert "NonConcreteBooleanIndexError" in notebook.published[-1].data["text/html"]
+
+
+def test_pictures_of_several_targets_drawn_meanwhile_leave_the_tables_whole(notebook, monkeypatch):
+    """While the first target compiles, the others have not begun: nothing of theirs may be worked out and kept."""
+    monkeypatch.setattr(build, "CONTAIN_FAILURES", False)
+    shown = jaxscope.show(scale, "f32[8]", targets=["rocm", "cpu"])
+    quiet = jaxscope.inspect(scale, "f32[8]", targets=["rocm", "cpu"])
+    assert shown.signature["target"].tolist() == ["rocm", "rocm", "cpu", "cpu"]
+    assert shown.signature.equals(quiet.signature)
+    assert shown.memory.equals(quiet.memory) and shown.cost.equals(quiet.cost)
 
 
 def test_an_interrupt_is_displayed_without_making_listings(notebook):

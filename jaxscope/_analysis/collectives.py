@@ -37,8 +37,11 @@ KINDS = (
 _LISTED = re.compile(r"\breplica_groups=\{((?:\{[\d,]*\},?)*)\}")
 # ", replica_groups=[4,2]<=[2,4]T(1,0), "
 _IOTA = re.compile(r"\breplica_groups=\[(\d+),(\d+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?")
-# ", replica_groups=mesh['a'=2,'b'=4] {'a','b'}, "
-_NAMED = re.compile(r"\breplica_groups=@?mesh\[([^\]]*)\](?:, ?device_ids=\S+)? ?\{([^}]*)\}")
+# ", replica_groups=mesh['a'=2,'b'=4] {'a','b'}, "    "…mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)) {'a'}, "
+_NAMED = re.compile(
+    r"\breplica_groups=@?mesh\[([^\]]*)\]"
+    r"(?:, ?device_ids=\((?:\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))\))? ?\{([^}]*)\}"
+)
 # 'a'=2
 _AXIS = re.compile(r"'([^']*)'=(\d+)")
 # 'a' alone, without the part of an axis that 'a':(1)2 names
@@ -46,6 +49,8 @@ _WHOLE_AXIS = re.compile(r"'([^']*)'(?!:)")
 # ", source_target_pairs={{0,1},{1,0}}, "
 _PAIRS = re.compile(r"\bsource_target_pairs=\{((?:\{\d+,\d+\},?)*)\}")
 _GROUP = re.compile(r"\{([\d,]*)\}")  # {0,4}
+# ", channel_id=4, … "async_collective_fusion_config":{"flag_start":"-1","flag_end":"-1"}, …"
+_STEP = re.compile(r"\bchannel_id=(\d+).*\"async_collective_fusion_config\"")
 # num_partitions=8
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
 # replica_count=8
@@ -60,7 +65,7 @@ class Collective:
 
     Attributes:
         op: Its index in the listing's ops.
-        kind: One of `KINDS`; an asynchronous one counts where it starts.
+        kind: One of `KINDS`; an asynchronous one counts where it starts, also when it is spread over several fusions.
         axes: The axes of the mesh that it runs over, in the mesh's order, those of size 1 left out.
         group_size: How many devices take part in each group.
         group_count: How many groups there are.
@@ -84,9 +89,15 @@ def collectives_of(listing: Listing, meshes: Sequence[Mapping[str, int]]) -> tup
     """
     found = []
     devices = _device_count(listing.lines[0])
+    begun: set[tuple[str, str]] = set()
     for number, op in enumerate(listing.ops):
         kind = op.name.removesuffix("-start")
         if kind in KINDS:
+            # XLA for TPU hides one behind other work: it stands in each fusion that does a part of it.
+            if step := _STEP.search(listing.lines[op.line]):
+                if (kind, step[1]) in begun:
+                    continue
+                begun.add((kind, step[1]))
             groups = _groups_of(kind, listing.lines[op.line], devices, meshes)
             found.append(Collective(number, kind, *groups, _operand_bytes(listing, op)))
     return tuple(found)
@@ -142,13 +153,8 @@ def _groups_of(kind: str, line: str, devices: int, meshes: Sequence[Mapping[str,
     """Axes, size of a group, number of groups."""
     if kind == "collective-permute":
         return _along_pairs(_listed(_PAIRS.search(line)), devices, meshes)
-    if named := _NAMED.search(line):
-        sizes = {axis: int(size) for axis, size in _AXIS.findall(named[1])}
-        axes = tuple(_WHOLE_AXIS.findall(named[2]))
-        if ":" in named[2] or not set(axes) <= set(sizes):
-            return (Unavailable(f"XLA names a part of an axis: {named[0]}."),) * 3
-        size = math.prod(sizes[axis] for axis in axes)
-        return tuple(axis for axis in axes if sizes[axis] > 1), size, math.prod(sizes.values()) // size
+    if (named := _NAMED.search(line)) and ":" in named[5]:
+        return (Unavailable(f"XLA names a part of an axis: {named[0]}."),) * 3
     groups = replica_groups(line, devices)
     if groups is None:
         return (Unavailable("The instruction names no groups that can be read."),) * 3
@@ -193,17 +199,45 @@ def replica_groups(line: str, devices: int) -> Groups | None:
         return _listed(found) or (tuple(range(devices)),)
     if found := _IOTA.search(line):
         count, size = int(found[1]), int(found[2])
-        dimensions = tuple(map(int, found[3].split(",")))
-        order = tuple(map(int, found[4].split(","))) if found[4] else tuple(range(len(dimensions)))
-        if count * size != math.prod(dimensions) or sorted(order) != list(range(len(dimensions))):
+        flat = _transposed(found[3], found[4])
+        if flat is None or count * size != len(flat):
             return None
-        strides = [math.prod(dimensions[axis + 1 :]) for axis in range(len(dimensions))]
-        flat = [
-            sum(at * strides[axis] for at, axis in zip(place, order, strict=True))
-            for place in product(*(range(dimensions[axis]) for axis in order))
-        ]
         return tuple(tuple(flat[start : start + size]) for start in range(0, len(flat), size))
+    if found := _NAMED.search(line):
+        # The axes may be the user's, or XLA's own "axis_0" of a mesh that it found in the shardings: numbers say which.
+        mesh = {axis: int(size) for axis, size in _AXIS.findall(found[1])}
+        axes = [list(mesh).index(axis) for axis in _WHOLE_AXIS.findall(found[5]) if axis in mesh]
+        count = math.prod(mesh.values())
+        if found[2] is not None:
+            flat = _transposed(found[2], found[3])
+        else:
+            flat = tuple(map(int, found[4].split(","))) if found[4] else tuple(range(count))
+        if flat is None or len(flat) != count or len(axes) != found[5].count("'") // 2:
+            return None
+        return _groups_along(mesh, axes, flat)
     return None
+
+
+def _transposed(dimensions_text: str, order_text: str | None) -> tuple[int, ...] | None:
+    """The numbers from 0 on, laid out in these dimensions, transposed and read in order; None when that cannot be."""
+    dimensions = tuple(map(int, dimensions_text.split(",")))
+    order = tuple(map(int, order_text.split(","))) if order_text else tuple(range(len(dimensions)))
+    if sorted(order) != list(range(len(dimensions))):
+        return None
+    strides = [math.prod(dimensions[axis + 1 :]) for axis in range(len(dimensions))]
+    return tuple(
+        sum(at * strides[axis] for at, axis in zip(place, order, strict=True))
+        for place in product(*(range(dimensions[axis]) for axis in order))
+    )
+
+
+def _groups_along(mesh: Mapping[str, int], axes: Sequence[int], numbers: Sequence[int]) -> Groups:
+    """The numbers of a mesh's places in groups: those in one are at the same place in all axes but these."""
+    by_rest: dict[tuple[int, ...], list[int]] = {}
+    for number, place in zip(numbers, _coordinates(mesh), strict=True):
+        rest = tuple(at for axis, at in enumerate(place) if axis not in axes)
+        by_rest.setdefault(rest, []).append(number)
+    return tuple(map(tuple, by_rest.values()))
 
 
 def _coordinates(mesh: Mapping[str, int]) -> list[tuple[int, ...]]:
@@ -231,11 +265,7 @@ def axes_of_groups(groups: Groups, mesh: Mapping[str, int]) -> tuple[str, ...] |
         for axes in combinations(wide, count):
             if math.prod(list(mesh.values())[axis] for axis in axes) != len(groups[0]):
                 continue
-            by_rest: dict[tuple[int, ...], set[int]] = {}
-            for number, place in enumerate(places):
-                rest = tuple(at for axis, at in enumerate(place) if axis not in axes)
-                by_rest.setdefault(rest, set()).add(number)
-            if {frozenset(group) for group in by_rest.values()} == wanted:
+            if set(map(frozenset, _groups_along(mesh, axes, range(len(places))))) == wanted:
                 return tuple(names[axis] for axis in axes)
     return None
 

@@ -132,7 +132,7 @@ def _contain(build: Callable[[Any], Tab], facts: Facts, empty: Tab) -> Tab:
 
 
 def _contain_title(facts: Facts) -> str:
-    if facts.running is not None:
+    if not facts.has_ended:
         return facts.name
     try:
         return tables.title(facts.name, facts.signature, facts.types)
@@ -182,7 +182,7 @@ def _stage_tab(facts: Facts, spec: StageSpec) -> Tab:
 
 def _lower_listings(facts: Facts) -> list[LowerListing]:
     """What lies below compiled HLO, known once all stages have ended."""
-    if facts.running is not None or not facts.stages:
+    if not facts.has_ended:
         return []
     try:
         return facts.lower_listings()
@@ -243,7 +243,7 @@ def failure_view(stage: Stage) -> FailureView:
 
 def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], tuple[str, list[Table]]]) -> Tab:
     tab = _tab(key, title, "tables")
-    if facts.running is not None:
+    if not facts.has_ended:
         return tab
     needed = [facts.stages[stage] for stage in _NEEDED_STAGES[key]]
     if needed and all(stage.product is None for stage in needed):
