@@ -1,4 +1,4 @@
-"""Several targets in one widget: each has its tabs, tables stand side by side, and the picker asks the kernel for more."""
+"""Several targets in one widget: tabs for each, tables side by side, and a picker that asks the kernel for more."""
 
 import pytest
 
