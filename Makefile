@@ -39,7 +39,7 @@ test-js: bundle ## tests of the front end that need no browser
 	cd js && npm test --silent
 
 test-python: install bundle ## tests that need no browser
-	$(BIN)/python -m pytest -m "not ui and not packaging"
+	$(BIN)/python -m pytest -m "not ui and not packaging" -n 2 --dist loadfile
 
 test-ui: install bundle ## tests in headless Chromium
 	$(BIN)/python -m pytest -m ui

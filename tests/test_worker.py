@@ -32,6 +32,7 @@ from jaxscope._targets.model import TopologySpec
 from jaxscope._worker import Cancelled, Job, last_words, shared_worker
 from jaxscope._worker_messages import Message, receive, send
 from jaxscope.errors import CompilerError, InputError, UnavailableError
+from tests.plugins import without_places
 
 HOST = TopologySpec("cpu", "host")
 ABSENT = ("tpu:v5e:2x2", "cuda:h100")
@@ -182,8 +183,8 @@ def test_an_inspection_for_absent_hardware_compiles_in_the_worker(name):
 def test_the_cpu_compiles_the_same_program_there():
     lowered = lower()
     compiled, own = compile_in_worker(lowered, HOST).compiled, lowered.compile()
-    # XLA prints maps in an order that differs between processes.
-    assert sorted(compiled.as_text()) == sorted(own.as_text())
+    # XLA prints maps in an order that differs between processes, and so are the ends of frames that have no column.
+    assert sorted(without_places(compiled.as_text())) == sorted(without_places(own.as_text()))
     assert compiled.cost_analysis() == own.cost_analysis()
     ours, theirs = compiled.memory_analysis(), own.memory_analysis()
     for field in ("argument_size_in_bytes", "output_size_in_bytes", "temp_size_in_bytes", "peak_memory_in_bytes"):
