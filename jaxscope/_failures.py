@@ -116,10 +116,21 @@ def _advice(error: BaseException) -> str:
     if re.search(r"No such compile option", message):
         return "Check the spelling in compiler_options=; the names are those of XLA's flags without the leading dashes."
     # JaxRuntimeError: NOT_FOUND: No FFI handler registered for no_such_target on a platform Host
-    if re.search(r"No FFI handler registered|[Cc]ustom call target .* not found", message):
+    # JaxRuntimeError: INVALID_ARGUMENT: Custom emitter for no_such_target not found
+    if re.search(r"No FFI handler registered|[Cc]ustom (?:call target|emitter for) .* not found", message):
         return (
-            "The program calls a library function that is not registered for this target: import or register it first."
+            "The program calls a library function that is not registered for this target: import or register it first. "
+            "Nothing can be registered for hardware that is not attached: leave the call out there."
         )
+    # RuntimeError: Unknown backend: 'gpu' requested, but no platforms that are instances of gpu are present.
+    if re.search(r"Unknown backend", message):
+        return (
+            "JAX was asked for hardware that is not attached: leave backend= and device= out, and choose with target=. "
+            "For a GPU that is not attached, JAX lowers no host callback (jax.debug.print, pure_callback) either."
+        )
+    # ValueError: Error refining shapes. Define JAX_DUMP_IR_TO to dump the module.
+    if re.search(r"Error refining shapes", message):
+        return "XLA compiles for sizes that are known: give numbers where the arguments' shapes have names."
     return ""
 
 

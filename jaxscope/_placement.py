@@ -98,8 +98,8 @@ class Placement:
         devices = _jax_topology.program_devices(lowered)
         if devices is not None and not set(devices) <= set(self.devices):
             raise TargetMismatchError(
-                f"Lowering {name} for {self.target.name}: it was lowered for {len(devices)} devices that are not the "
-                f"target's ({shorten(devices[0])}, ...). {_ADVICE}"
+                f"Lowering {name} for {self.target.name}: it was lowered for other devices than the target's "
+                f"({shorten(devices[0])}{', ...' * (len(devices) > 1)}). {_ADVICE}"
             )
 
     def check_compiled(self, compiled: Any, lowered: Any, name: str) -> None:

@@ -40,8 +40,8 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def inspect_case(module: ModuleType) -> Any:
-    """The inspection of a loaded case, made the way its own fields ask for."""
+def inspect_case(module: ModuleType, **options: Any) -> Any:
+    """The inspection of a loaded case, made the way its own fields and the options ask for."""
     import jax
 
     import jaxscope
@@ -57,7 +57,8 @@ def inspect_case(module: ModuleType) -> Any:
     if platforms := getattr(module, "lowering_platforms", None):
         function = jax.jit(function).trace(*args, **kwargs).lower(lowering_platforms=platforms)
         args, kwargs = (), {}
-    options = {"compiler_options": compile_kwargs["compiler_options"]} if compile_kwargs else {}
+    if compile_kwargs:
+        options["compiler_options"] = compile_kwargs["compiler_options"]
     with contextlib.redirect_stdout(io.StringIO()):
         return jaxscope.inspect(function, *args, **options, **kwargs)
 

@@ -1,5 +1,6 @@
 """Counts taken from JAX's own objects, by walks that know nothing of jaxscope's parsers."""
 
+import re
 from typing import Any
 
 import jax
@@ -53,8 +54,14 @@ def count_operations(lowered: Any) -> int:
 
 
 def count_instructions(compiled: Any) -> int | None:
-    """The instructions of every computation; None on JAX 0.8, whose modules do not list them."""
+    """The instructions of every computation that is printed; None on JAX 0.8, whose modules do not list them.
+
+    A computation that only holds what runs asynchronously is not printed: ``fusion-start`` stands for it.
+    """
     if jax.__version_info__ < (0, 9):
         return None
+    # "%fused_add (param_0.1: s32[]) -> s32[] {"
+    printed = set(re.findall(r"^(?:ENTRY )?%(\S+) \(.*\{$", compiled.as_text(), re.MULTILINE))
     modules = compiled.runtime_executable().hlo_modules()
-    return sum(len(computation.instructions()) for module in modules for computation in module.computations())
+    computations = [each for module in modules for each in module.computations() if each.name in printed]
+    return sum(len(computation.instructions()) for computation in computations)
