@@ -89,7 +89,8 @@ FAILURES = {
     "101": Failure("trace", "carry input and carry output must have equal types"),
     "106": Failure("compile", "no_such_target_xyz", "leave the call out"),
     "107": Failure("compile", "xla_no_such_flag", "Check the spelling"),
-    "108": Failure("trace", "Unknown backend tpu", "choose with target="),
+    # JAX's words depend on whether it tried to start the backend: "Unknown backend tpu", "Backend 'tpu' failed to …".
+    "108": Failure("trace", "ackend", "choose with target="),
     "109": LOWERED_ALREADY,
     "110": LOWERED_ALREADY,
     "111": Failure("compile", "Error refining shapes", "give numbers"),
