@@ -1,4 +1,4 @@
-"""Counts taken from JAX's own objects, by walks that know nothing of jaxscope's parsers."""
+"""Counts from JAX's own objects, and XLA's frame tables, by readers that know nothing of jaxscope's parsers."""
 
 import re
 from typing import Any
@@ -65,3 +65,25 @@ def count_instructions(compiled: Any) -> int | None:
     modules = compiled.runtime_executable().hlo_modules()
     computations = [each for module in modules for each in module.computations() if each.name in printed]
     return sum(len(computation.instructions()) for computation in computations)
+
+
+def read_frame_tables(text: str) -> dict[int, tuple[str, int]]:
+    """The innermost place of each stack frame that compiled HLO names: file and line by number."""
+    tables, name = {}, None
+    for line in text.split("\n"):
+        if line in ("FileNames", "FunctionNames", "FileLocations", "StackFrames"):
+            name = line
+            tables[name] = {}
+        elif name and (entry := re.fullmatch(r"(\d+) (.*)", line)):
+            tables[name][int(entry[1])] = entry[2]
+        elif line:
+            name = None
+    locations = {
+        number: re.fullmatch(r"\{file_name_id=(\d+) function_name_id=\d+ line=(\d+) .*\}", entry)
+        for number, entry in tables["FileLocations"].items()
+    }
+    frames = {}
+    for number, entry in tables["StackFrames"].items():
+        location = locations[int(re.match(r"\{file_location_id=(\d+)", entry)[1])]
+        frames[number] = (tables["FileNames"][int(location[1])].strip('"'), int(location[2]))
+    return frames

@@ -1,7 +1,6 @@
 """Links reach the user's own line, checked against JAX's tracebacks, MLIR's location objects and XLA's frame tables."""
 
 import re
-import sys
 from collections import Counter
 
 import jax
@@ -20,19 +19,14 @@ from jaxscope._links import (
     linked_lines,
     trim_stack,
 )
-from tests.shared import ABSENT, SHARED
+from tests.oracles import read_frame_tables
+from tests.transformer import CALLER, transformer_for
 
 
 @pytest.fixture(scope="module")
 def transformer():
     """The inspection of the transformer at 12 layers."""
-    if SHARED is None:
-        pytest.skip(ABSENT)
-    sys.path.insert(0, str(SHARED / "programs"))
-    from transformer import step_and_args
-
-    step, args = step_and_args(layers=12)
-    return jaxscope.inspect(jax.jit(step, donate_argnums=(0, 1)), *args)
+    return transformer_for("cpu")
 
 
 def innermost(linked):
@@ -78,7 +72,7 @@ def test_operations_reach_the_lines_of_mlir_own_locations(transformer):
             # The first file of a location printed in full is the innermost: callsite(callee at caller).
             place = MLIR_FILE.search(str(operation.location))
             # Constants and returns carry the line that called the inspection: no part of the program.
-            place = None if place and place[1] == __file__ else place
+            place = None if place and place[1] == CALLER else place
             expected.append((operation.name, place and place[1], place and int(place[2])))
         for region in operation.regions:
             for block in region.blocks:
@@ -95,28 +89,6 @@ def test_operations_reach_the_lines_of_mlir_own_locations(transformer):
     assert right / (sum(wanted.values()) - hidden) >= 0.99
 
 
-def read_frame_tables(text):
-    """{stack frame id: (file, line)} by a reader that knows nothing of jaxscope's."""
-    tables, name = {}, None
-    for line in text.split("\n"):
-        if line in ("FileNames", "FunctionNames", "FileLocations", "StackFrames"):
-            name = line
-            tables[name] = {}
-        elif name and (entry := re.fullmatch(r"(\d+) (.*)", line)):
-            tables[name][int(entry[1])] = entry[2]
-        elif line:
-            name = None
-    locations = {
-        number: re.fullmatch(r"\{file_name_id=(\d+) function_name_id=\d+ line=(\d+) .*\}", entry)
-        for number, entry in tables["FileLocations"].items()
-    }
-    frames = {}
-    for number, entry in tables["StackFrames"].items():
-        location = locations[int(re.match(r"\{file_location_id=(\d+)", entry)[1])]
-        frames[number] = (tables["FileNames"][int(location[1])].strip('"'), int(location[2]))
-    return frames
-
-
 @pytest.mark.skipif(jax.__version_info__ < (0, 9), reason="JAX 0.8 prints no frame tables")
 def test_every_instruction_that_names_a_stack_frame_reaches_its_line(transformer):
     frames = read_frame_tables(transformer.hlo)
@@ -126,7 +98,7 @@ def test_every_instruction_that_names_a_stack_frame_reaches_its_line(transformer
         if frame_id := re.search(r" stack_frame_id=(\d+)", linked.listing.lines[op.line]):
             named += 1
             expected = frames[int(frame_id[1])]
-            assert (file, line) == ((None, None) if expected[0] == __file__ else expected), op
+            assert (file, line) == ((None, None) if expected[0] == CALLER else expected), op
     assert named == len(re.findall(r"stack_frame_id=\d+", transformer.hlo)) > 1000
 
 

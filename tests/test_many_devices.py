@@ -6,7 +6,6 @@ The oracles are arithmetic on shapes, `jax.make_mesh`, and the counts that XLA p
 import json
 import os
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +20,6 @@ import jaxscope
 from jaxscope import _placement
 from jaxscope._targets import resolve_target
 from jaxscope.errors import InputError
-from tests import shared
 from tests.plugins import BOTH, CUDA, CUDA_TEXT, TPU
 
 AUTO = (AxisType.Auto,) * 2
@@ -268,44 +266,6 @@ def test_an_array_over_more_devices_than_the_target_has_is_refused():
         "Laying the mesh a=4 over tpu:v5e:1x1: it needs 4 devices, and there are 1. "
         "Make an axis smaller, or choose a larger target."
     )
-
-
-# A whole model.
-
-
-def transformer(mesh=None, **options):
-    if shared.SHARED is None:
-        pytest.skip(shared.ABSENT)
-    return runpy.run_path(str(shared.SHARED / "programs" / "transformer.py"))["step_and_args"](12, mesh=mesh, **options)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["cpu", pytest.param("cuda:h100", marks=(CUDA, CUDA_TEXT)), pytest.param("tpu:v5e:2x2", marks=TPU)]
-)
-def test_a_transformer_compiles_and_opens(name):
-    step, args = transformer()
-    inspection = compiled(jaxscope.inspect(step, *args, target=name))
-    listing = inspection._facts.listing("hlo")
-    assert len(listing.listing.ops) > 1000
-    argument = inspection.memory.set_index("memory").loc["argument", "size_bytes"]
-    bare = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(args))
-    # TPUs pad rows to whole tiles.
-    assert bare <= argument < 1.05 * bare
-    assert inspection._source.view["targets"][0]["name"] == resolve_target(name).name
-
-
-@pytest.mark.slow
-@TPU
-def test_a_sharded_transformer_compiles_for_256_chips():
-    mesh = AbstractMesh((64, 4), ("data", "model"), axis_types=AUTO)
-    step, args = transformer(mesh, batch=64)
-    inspection = compiled(jaxscope.inspect(step, *args, target="tpu:v5e:16x16"))
-    assert partitions(inspection) == 256
-    signature = inspection.signature.set_index("path")
-    assert signature.loc["params['layers'][0]['up']", "per_device"] == f"f32[768,{4 * 768 // 4}]"
-    assert signature.loc["tokens", "per_device"] == "i32[1,129]"
-    assert {"all-reduce"} & set(re.findall(r"\b(all-reduce|all-gather)\b", inspection.hlo))
 
 
 @pytest.mark.parametrize("first", ["rocm", pytest.param("tpu:v5e:2x2", marks=TPU)])
