@@ -18,6 +18,13 @@ CUDA = pytest.mark.skipif(
 CUDA_TEXT = pytest.mark.skipif(
     tuple(map(int, jax.__version__.split(".")[:2])) < (0, 10), reason="JAX 0.8 gives no HLO text for absent GPUs"
 )
+# What one compiler alone writes into the first line of every program; "" where there is no such thing: for TPUs on
+# JAX 0.8 too.
+MARKS = {
+    "cpu": "",
+    "tpu": "arg_memory_spaces=" if jax.__version_info__ >= (0, 10) else "",
+    "cuda": "fingerprint_before_lhs=",
+}
 BOTH = (pytest.param("tpu:v5e:2x2", marks=TPU), pytest.param("cuda:h100:4", marks=(CUDA, CUDA_TEXT)))
 
 # ", metadata={op_name="jit(f)/mul" stack_frame_id=3}", and the tables of places at the head of the text

@@ -11,7 +11,7 @@ import pytest
 
 from jaxscope._ir.model import NO_STACK
 from tests.oracles import count_instructions, read_frame_tables
-from tests.plugins import CUDA, CUDA_TEXT, TPU
+from tests.plugins import CUDA, CUDA_TEXT, MARKS, TPU
 from tests.transformer import CALLER, LAYERS, LENGTH, MESH, WIDTH, step_and_args, transformer_for
 
 SLICE = "tpu:v5e:16x16"
@@ -21,12 +21,8 @@ NAMES = [
     pytest.param("tpu:v5e:2x2", marks=TPU),
     pytest.param(SLICE, marks=TPU),
 ]
-# JAX's platform and name of the devices, and what this compiler alone writes into the first line of a program.
-MARKS = {
-    "cpu": ("cpu", "cpu", ""),
-    "cuda": ("gpu", "NVIDIA H100 80GB HBM3", "fingerprint_before_lhs="),
-    "tpu": ("tpu", "TPU v5 lite", "arg_memory_spaces="),
-}
+# JAX's platform and name of the devices.
+DEVICES = {"cpu": ("cpu", "cpu"), "cuda": ("gpu", "NVIDIA H100 80GB HBM3"), "tpu": ("tpu", "TPU v5 lite")}
 
 pytestmark = pytest.mark.slow
 
@@ -44,16 +40,17 @@ def inspection(name):
 
 
 def test_the_program_is_for_the_machine(name, inspection):
-    platform, kind, mark = MARKS[name.partition(":")[0]]
+    compiler = name.partition(":")[0]
     shardings = jax.tree.leaves((inspection.compiled.input_shardings, inspection.compiled.output_shardings))
     devices = {(device.platform, device.device_kind) for each in shardings for device in each.device_set}
-    assert devices == {(platform, kind)}
+    assert devices == {DEVICES[compiler]}
     head = inspection.hlo.partition("\n")[0]
-    assert mark in head and not any(other in head for *_, other in MARKS.values() if other not in ("", mark))
+    assert MARKS[compiler] in head
+    assert not any(mark in head for mark in MARKS.values() if mark not in ("", MARKS[compiler]))
     # Every array that goes in or comes out lies in tiles on a TPU, and nowhere else.
     layouts = re.findall(r"\[\d[\d,]*\]\{([^}]*)\}", head)
     tiled = sum(":T(" in layout for layout in layouts)
-    assert len(layouts) > 200 and tiled == (len(layouts) if platform == "tpu" else 0)
+    assert len(layouts) > 200 and tiled == (len(layouts) if compiler == "tpu" else 0)
     assert ("num_partitions=256" in head) == (name == SLICE)
     assert inspection._source.view["targets"][0]["name"] == name
 
