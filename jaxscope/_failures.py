@@ -123,7 +123,8 @@ def _advice(error: BaseException) -> str:
             "Nothing can be registered for hardware that is not attached: leave the call out there."
         )
     # RuntimeError: Unknown backend: 'gpu' requested, but no platforms that are instances of gpu are present.
-    if re.search(r"Unknown backend", message):
+    # RuntimeError: Backend 'tpu' failed to initialize: NOT_FOUND: ... Available backends are ['cpu']
+    if re.search(r"Unknown backend|Backend '\w+' failed to initialize", message):
         return (
             "JAX was asked for hardware that is not attached: leave backend= and device= out, and choose with target=. "
             "For a GPU that is not attached, JAX lowers no host callback (jax.debug.print, pure_callback) either."

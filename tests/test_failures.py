@@ -120,6 +120,21 @@ def test_what_the_class_does_not_tell_is_read_from_the_message(stage, function, 
     assert advice in explained(function, "f32[3]", stage=stage, **options).advice
 
 
+@pytest.mark.parametrize(
+    ("message", "advice"),
+    [
+        # xla_bridge.get_backend, for a platform that JAX did not try to start, and for one that did not start
+        ("Unknown backend tpu. Available backends are ['cpu']", "choose with target="),
+        ("Backend 'tpu' failed to initialize: no device. Available backends are ['cpu']", "choose with target="),
+        ("Unknown backend: 'gpu' requested, but no platforms that are instances of gpu", "no host callback"),
+        ("INVALID_ARGUMENT: Custom emitter for no_such_target not found", "leave the call out"),
+        ("Error refining shapes. Define JAX_DUMP_IR_TO to dump the module.", "give numbers"),
+    ],
+)
+def test_advice_for_the_messages_of_compilers_that_may_not_be_here(message, advice):
+    assert advice in explain(RuntimeError(message), "compile").advice
+
+
 def test_no_advice_is_made_up():
     def f(x):
         raise LookupError("no such layer: dense_7")
