@@ -133,6 +133,21 @@ def test_an_interrupt_is_displayed_without_making_listings(notebook):
     assert jaxscope.show(scale, "f32[8]").error is None
 
 
+def test_figures_are_not_asked_for_after_an_interrupt(notebook, monkeypatch):
+    """XLA's analysis of a large program takes seconds, and somebody waits for the prompt."""
+    monkeypatch.setattr(Facts, "cost", property(lambda self: pytest.fail("asked for figures")))
+
+    def interrupted(self, *args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("jaxscope._stages._Steps.compile", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        jaxscope.show(scale, "f32[8]")
+    tabs = {tab["key"]: tab for tab in notebook.widgets[0].source.view["tabs"]}
+    assert tabs["hlo"]["status"] == "failed" and tabs["cost"]["status"] == tabs["memory"]["status"] == "not reached"
+    assert "inspection.cost" in tabs["cost"]["reason"]
+
+
 def test_an_interrupt_between_two_stages_leaves_none_running(notebook, monkeypatch):
     finish = Facts.finish
 
@@ -147,6 +162,7 @@ def test_an_interrupt_between_two_stages_leaves_none_running(notebook, monkeypat
     tabs = {tab["key"]: tab for tab in notebook.widgets[0].source.view["tabs"]}
     assert tabs["stablehlo"]["status"] == "done" and tabs["hlo"]["status"] == "not reached"
     assert tabs["hlo"]["reason"] == "Interrupted before this stage began."
+    assert tabs["cost"]["status"] == "done", "that one came between two stages"
     assert notebook.published[-1].update and not notebook.widgets[0].refreshed[-1][0]
 
 

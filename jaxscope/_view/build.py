@@ -251,6 +251,10 @@ def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], tupl
         tab["status"] = "unavailable" if last.status == "unavailable" else "not reached"
         tab["reason"] = f"There are no figures without a compiled program. {last.reason}"
         return tab
+    if needed and isinstance(facts.error, KeyboardInterrupt):
+        # Asking XLA for figures can take longer than whoever interrupted is willing to wait.
+        tab["status"], tab["reason"] = "not reached", f"Interrupted. inspection.{key} asks XLA for what is known."
+        return tab
     count, made = build(facts)
     tab.update(status="done", count=count, tables=made)
     return tab

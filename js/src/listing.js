@@ -131,7 +131,9 @@ export class ListingPane {
     // Only now: an element that is hidden does not scroll, and comes back where it was. And not later: what is drawn
     // where it was would be laid out for nothing.
     this.view.scrollTo(0);
-    if (!this.isVisible(listing.index.start)) this.view.scrollToRow(this.rows.rowOf(listing.index.start), ROW_HEIGHT);
+    const row = this.rows.rowOf(listing.index.start);
+    // At the bottom it could be seen, and not be read.
+    if (row > this.view.rows.end / 2) this.view.scrollToRow(row, ROW_HEIGHT);
     this.redraw();
     this.onText();
   }
