@@ -129,9 +129,9 @@ def test_what_256_chips_say_to_each_other():
     collectives = inspection.collectives
     assert set(collectives.collective) == {"all-reduce"}
     # A data frame has an attribute `axes` of its own.
-    over = set(zip(collectives["axes"], collectives["group_size"], collectives["groups"]))
+    over = set(zip(collectives["mesh_axes"], collectives["group_size"], collectives["groups"]))
     assert over == {("data", 64, 4), ("model", 4, 64)}, "each over one axis of the mesh"
-    bytes_over = collectives.groupby("axes").operand_bytes.sum()
+    bytes_over = collectives.groupby("mesh_axes").operand_bytes.sum()
     params, _, _ = step_and_args(SLICE)[1]
     # One row of the batch is left for each chip.
     activations, gradients = LENGTH * WIDTH * 4, piece_bytes(params)

@@ -105,7 +105,7 @@ def collectives_of(listing: Listing, meshes: Sequence[Mapping[str, int]]) -> tup
 
 COLLECTIVE_COLUMNS = (
     "collective",
-    "axes",
+    "mesh_axes",
     "group_size",
     "groups",
     "operand_bytes",

@@ -266,7 +266,7 @@ _COLLECTIVES = (
         "collective", "Collective", "The instruction that communicates.", "The opcode in the compiled HLO.", "Never."
     ),
     Entry(
-        "axes",
+        "mesh_axes",
         "Axes",
         "The axes of the mesh whose devices take part together; empty for groups of one device.",
         "The groups of device numbers in the instruction, laid over the meshes of the program's shardings.",

@@ -52,7 +52,7 @@ def collective_tables(facts: Facts) -> list[Table]:
         for value in (one.axes, one.group_size, one.group_count, one.operand_bytes)
         if isinstance(value, Unavailable)
     )
-    entries = [columns.column("collectives", key) for key in ("collective", "axes", "group_size", "groups")]
+    entries = [columns.column("collectives", key) for key in ("collective", "mesh_axes", "group_size", "groups")]
     entries += [columns.column("collectives", key) for key in ("operand_bytes", "python_line")]
     shown = [Column(key=each.key, label=each.label, align=each.align, code=False, help=each.help) for each in entries]
     count = Column(
