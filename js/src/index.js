@@ -3,9 +3,9 @@ import { App } from "./app.js";
 import { renderBroken } from "./failure.js";
 import { pageSource, widgetSource } from "./source.js";
 import deflatedStyles from "./style.css";
-import { decodeBase64, inflate } from "./transfer.js";
+import { inflate } from "./transfer.js";
 
-const inflatedStyles = inflate(decodeBase64(deflatedStyles));
+const inflatedStyles = inflate(deflatedStyles);
 // Whoever draws first hears what is wrong with them.
 inflatedStyles.catch(() => {});
 

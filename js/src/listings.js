@@ -4,6 +4,7 @@ import { orderOf } from "./sheet.js";
 import { yieldTurn } from "./transfer.js";
 
 const PATIENCE_MS = 8000;
+const ORDER_DELAY_MS = 100;
 
 /** @typedef {import("./schema").Tab} Tab */
 /** @typedef {import("./listing.js").LoadedListing} LoadedListing */
@@ -58,9 +59,11 @@ export class Listings {
         await yieldTurn();
         const listing = { key: tab.key, index, lines, table: linkTable(index) };
         await yieldTurn();
-        orderOf(listing);
-        await yieldTurn();
         entry.listing = listing;
+        // Only a switch waits for the order, and readers for the lines.
+        setTimeout(() => {
+          if (!this.signal.aborted && orderOf(listing)) changed();
+        }, ORDER_DELAY_MS);
       })
       .catch((error) => {
         entry.listing = null;

@@ -2,7 +2,7 @@
 import { h, replace, setAttribute } from "./dom.js";
 import { Finder } from "./finder.js";
 import { ListingPane } from "./listing.js";
-import { orderOf } from "./sheet.js";
+import { hasBodies } from "./sheet.js";
 import { Toggles } from "./toggles.js";
 
 /** @typedef {import("./schema").Tab} Tab */
@@ -44,7 +44,7 @@ export class Pane {
     const { exact, locations, turned, shortNames, wrap, inline } = preferences;
     this.listing.configure({ exact, locations, turned, shortNames, wrap, inline });
     const { listing } = this.listing;
-    this.toggles.show(listing?.index ?? null, preferences, listing !== null && orderOf(listing) !== null);
+    this.toggles.show(listing?.index ?? null, preferences, listing !== null && hasBodies(listing));
   }
 
   /**

@@ -34,6 +34,9 @@ export function orderOf(listing) {
   return order;
 }
 
+/** Whether computations can stand at their call; false while that is not known yet. @param {LoadedListing} listing */
+export const hasBodies = (listing) => Boolean(orders.get(listing));
+
 export class Sheet {
   /** @param {LoadedListing | null} listing @param {Options} options may change, and then `forget` has to be called */
   constructor(listing, options) {

@@ -18,7 +18,7 @@
  * @property {() => Partial<Selection>} get
  * @property {(selection: Selection) => void} set
  */
-import { Assembly, Pacer, decodeBase64, decodeListing, inflate, join } from "./transfer.js";
+import { Assembly, Pacer, decodeListing, inflate, join } from "./transfer.js";
 
 const SAVE_DELAY_MS = 250;
 
@@ -206,7 +206,7 @@ export async function pageSource(page) {
   /** @param {string} id */
   const payload = (id) => {
     const element = page.getElementById(id);
-    return element ? decodeBase64(element.textContent ?? "") : null;
+    return element?.textContent?.trim() ?? null;
   };
   const head = payload("jaxscope-view");
   if (!head) throw new Error("The page holds no view.");

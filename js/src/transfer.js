@@ -15,19 +15,29 @@ export async function yieldTurn() {
   else await new Promise((resolve) => setTimeout(resolve));
 }
 
+/** @typedef {ArrayBuffer | ArrayBufferView | string} Deflated zlib's bytes, or these in base64 */
+
+/** The bytes in steps; base64 is decoded step by step too, while the step before is inflated. @param {Deflated} data */
+function* stepsOf(data) {
+  if (typeof data === "string") {
+    const step = 4 * Math.floor(STEP_BYTES / 3);
+    for (let at = 0; at < data.length; at += step) yield decodeBase64(data.slice(at, at + step));
+    return;
+  }
+  const bytes = ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
+  for (let at = 0; at < bytes.length; at += STEP_BYTES) yield bytes.subarray(at, at + STEP_BYTES);
+}
+
 /**
  * Inflates piece by piece; each piece of the text is given as it comes.
- * @param {ArrayBuffer | ArrayBufferView} data deflated (zlib)
+ * @param {Deflated} data
  * @param {(piece: string) => void} take
  */
 async function inflateInto(data, take) {
-  const bytes = ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
   const stream = new DecompressionStream("deflate");
   const writer = stream.writable.getWriter();
   async function feed() {
-    for (let at = 0; at < bytes.length; at += STEP_BYTES) {
-      await writer.write(/** @type {BufferSource} */ (bytes.subarray(at, at + STEP_BYTES)));
-    }
+    for (const step of stepsOf(data)) await writer.write(/** @type {BufferSource} */ (step));
     await writer.close();
   }
   // What is wrong with the data reaches the reader below, too.
@@ -49,7 +59,7 @@ async function inflateInto(data, take) {
 }
 
 /**
- * @param {ArrayBuffer | ArrayBufferView} data deflated (zlib)
+ * @param {Deflated} data
  * @returns {Promise<string>}
  */
 export async function inflate(data) {
@@ -61,7 +71,7 @@ export async function inflate(data) {
 
 /**
  * The lines of a text, without ever holding it in one piece: the lines point into the pieces they came in.
- * @param {ArrayBuffer | ArrayBufferView} data deflated (zlib)
+ * @param {Deflated} data
  * @returns {Promise<string[]>}
  */
 export async function inflateLines(data) {
@@ -85,8 +95,8 @@ export async function inflateLines(data) {
 }
 
 /**
- * @param {ArrayBuffer | ArrayBufferView} index
- * @param {ArrayBuffer | ArrayBufferView} text
+ * @param {Deflated} index
+ * @param {Deflated} text
  * @returns {Promise<ListingData>}
  */
 export async function decodeListing(index, text) {

@@ -13,6 +13,13 @@ const DEEPEST_RAIL = 10;
 // A row ends behind a space, or else behind a sign, if there is one in this last part of it.
 const SEARCHED_SHARE = 1 / 2;
 
+const SPACE = 32;
+/** Whether a character goes on behind it: the first half of "𝛼". @param {number} code */
+const isFirstHalf = (code) => code >= 0xd800 && code <= 0xdbff;
+const OF_NAMES = new Set([..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.%-"].map((each) => each.charCodeAt(0)));
+/** Whether a character is one of a name or number, such as "%add.1". @param {number} code */
+const isOfName = (code) => OF_NAMES.has(code);
+
 /** @param {number} depth in calls */
 export const railOf = (depth) => Math.min(depth, DEEPEST_RAIL) * RAIL_CHARACTERS;
 
@@ -30,12 +37,16 @@ export function breakText(text, room, tail = 0) {
   const rest = room - indent;
   let at = 0;
   for (; text.length - at > room; room = rest) {
-    // Not between the halves of a character. A sample it matches: the first half of "𝛼".
-    const part = text.slice(at, at + room).replace(/[\ud800-\udbff]$/, "");
-    const space = (part + text[at + part.length]).lastIndexOf(" ") + 1;
-    // A sample it matches: "128", and the comma before it, in "f32[8,128".
-    const sign = part.search(/[^\w.%-][\w.%-]*$/) + 1;
-    at += [space, sign].find((each) => each > room * (1 - SEARCHED_SHARE)) ?? part.length;
+    const end = at + room - (isFirstHalf(text.charCodeAt(at + room - 1)) ? 1 : 0);
+    let space = 0;
+    let sign = 0;
+    // By hand, from the end: a regex would look at all of a part from each of its characters on.
+    for (let place = end; !space && place - at >= room * (1 - SEARCHED_SHARE); place -= 1) {
+      const code = text.charCodeAt(place);
+      if (code === SPACE) space = place + 1;
+      else if (!sign && place < end && !isOfName(code)) sign = place + 1;
+    }
+    at = space || sign || end;
     starts.push(at);
   }
   if (at < text.length && text.length - at + tail > room) starts.push(text.length);

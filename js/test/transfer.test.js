@@ -65,3 +65,13 @@ test("a small listing is not held up", () => {
   const pacer = new Pacer({ now: () => 0 });
   assert.equal(pacer.spend(256_000), 0);
 });
+
+test("base64 is inflated step by step, wherever the steps end", async () => {
+  const { deflateSync } = await import("node:zlib");
+  for (const size of [0, 1, 20_000, 43_690, 120_001]) {
+    // Digits of a fraction: hardly anything to deflate, so that several steps are needed.
+    const line = Array.from({ length: size }, (_, at) => ((at * 7919) % 104_729).toString(36)).join("");
+    const data = deflateSync(`${line}\n𝛼`).toString("base64");
+    assert.deepEqual(await inflateLines(data), [line, "𝛼"]);
+  }
+});
