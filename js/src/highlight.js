@@ -1,6 +1,7 @@
 /** Lines in their colours and without what is put away, by the rules that each listing brings: a tokenizer for each distinct set. */
 import { createTokenizer } from "./tokenize.js";
 import { TOKENISED_CHARACTERS, composeLine, pythonTokens } from "./line.js";
+import { LIST, longLists } from "./lists.js";
 import { shortName } from "./names.js";
 
 /** @typedef {import("./schema").ListingIndex} ListingIndex */
@@ -30,7 +31,10 @@ function tokenizerOf(index) {
  * @param {import("./schema").Grammar | null} grammar @param {string[]} turned
  */
 export const awayKinds = (grammar, turned) =>
-  new Set(grammar?.hidden.filter(({ kind, shown }) => shown === turned.includes(kind)).map(({ kind }) => kind));
+  new Set([...(grammar?.hidden ?? []), { kind: LIST, shown: true }].filter(({ kind, shown }) => shown === turned.includes(kind)).map(({ kind }) => kind));
+
+/** @param {Tokenizer} tokenizer @param {string} text @param {Manner} manner */
+const awaySpans = (tokenizer, text, { away }) => [...tokenizer.hiddenSpans(text, away), ...(away.has(LIST) ? longLists(text) : [])];
 
 /**
  * @param {ListingIndex} index
@@ -43,7 +47,7 @@ export function highlightLine(index, text, line, manner) {
   const tokenizer = tokenizerOf(index);
   if (!tokenizer) return composeLine(text, pythonTokens(text, index.tokens[line] ?? []), []);
   const tokens = tokenizer.tokenize(text, TOKENISED_CHARACTERS);
-  return manner ? composeLine(text, tokens, tokenizer.hiddenSpans(text, manner.away), renamed(index, tokenizer, text, manner)) : composeLine(text, tokens, []);
+  return manner ? composeLine(text, tokens, awaySpans(tokenizer, text, manner), renamed(index, tokenizer, text, manner)) : composeLine(text, tokens, []);
 }
 
 /** @param {ListingIndex} index @param {Tokenizer} tokenizer @param {string} text @param {Manner} manner @returns {import("./line.js").Renamed[]} */
@@ -64,7 +68,7 @@ function renamed(index, tokenizer, text, { shortNames }) {
 export function shownText(index, text, manner) {
   const tokenizer = manner && tokenizerOf(index);
   if (!tokenizer) return text;
-  const hidden = tokenizer.hiddenSpans(text, manner.away);
+  const hidden = awaySpans(tokenizer, text, manner);
   const names = renamed(index, tokenizer, text, manner);
   if (!hidden.length && !names.length) return text;
   const { runs, away } = composeLine(text, [], hidden, names);

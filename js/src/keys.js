@@ -91,6 +91,8 @@ export const ACTIONS = [
     ["layouts", "y", "layouts of arrays"],
     ["metadata", "m", "metadata"],
     ["config", "k", "backend configuration"],
+    ["constants", "x", "long constants"],
+    ["lists", "p", "long lists of parameters, operands and types"],
     ["wrap", "W", "long lines broken at the width of the pane"],
     ["inline", "I", "fusion bodies at their call"],
     ["exact", "e", "the compiler's exact text, nothing put away"],

@@ -5,10 +5,11 @@
 import { h, replace, setAttribute } from "./dom.js";
 import { awayKinds } from "./highlight.js";
 import { ACTIONS, titleOf } from "./keys.js";
+import { LIST } from "./lists.js";
 import { setPressed } from "./layout.js";
 
 /** The kinds of hidden parts that have a switch, by the name of its action. @type {Record<string, string>} */
-export const KIND_OF_TOGGLE = { types: "type", layouts: "layout", metadata: "metadata", config: "backend_config" };
+export const KIND_OF_TOGGLE = { types: "type", layouts: "layout", metadata: "metadata", config: "backend_config", constants: "constant", lists: LIST };
 
 /** @type {Record<string, string>} */
 const PANEL = {
@@ -17,6 +18,8 @@ const PANEL = {
   layouts: "layouts",
   metadata: "metadata",
   config: "backend configuration",
+  constants: "long constants",
+  lists: "long lists",
   inline: "bodies inline at their call",
   wrap: "wrap long lines",
 };
@@ -70,6 +73,7 @@ export class Toggles {
     this.element.hidden = !index;
     if (!index) this.open(false);
     const kinds = new Set(grammar?.hidden.map(({ kind }) => kind));
+    if (grammar) kinds.add(LIST);
     const away = awayKinds(grammar, turned);
     /** Whether a switch has a purpose here and is on, and what the exact text makes of it. @type {Record<string, [boolean, boolean, boolean?]>} */
     const states = {

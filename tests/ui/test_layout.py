@@ -217,7 +217,9 @@ def test_toggles_show_one_kind_at_a_time(open_source):
     page.get_by_role("tab", name="Jaxpr").click()
     row(page, "right", 1).wait_for()
     shown = offered(page, "right")
-    assert shown == ["locations: short", "exact text", "types", "wrap long lines"], "a jaxpr has no layouts and so on"
+    assert shown == ["locations: short", "exact text", "types", "long lists", "wrap long lines"], (
+        "a jaxpr has no layouts and so on"
+    )
 
 
 def test_backend_config_is_shown_on_request(open_source):
@@ -238,7 +240,7 @@ def test_every_toggle_names_its_key(open_source):
     titles = page.locator(".pane.right .toggle[data-action]").evaluate_all(
         "all => all.filter((each) => !each.closest('.bar')).map((each) => [each.dataset.action, each.title])"
     )
-    assert len(titles) == 9
+    assert len(titles) == 11
     assert all("(key " in title for _, title in titles), titles
 
 

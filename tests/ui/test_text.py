@@ -212,3 +212,25 @@ def test_pictures(open_source, scheme):
         row_of(page, "right", 17).locator(".k-definition").hover()
         page.screenshot(path=SCREENSHOTS / f"text-{name}-{scheme}.png")
     assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_long_lists_and_constants_are_put_away_and_opened_by_a_click(open_source):
+    operands = ", ".join(f"%arg.{number}" for number in range(30))
+    values = ", ".join(["1.5"] * 40)
+    source = sample.attention()
+    index, text = source.listings["hlo"]
+    text = text.replace("exponential(%p)", f"exponential({operands})").replace(
+        "parameter(2)", f"constant({{{values}}})"
+    )
+    source.listings["hlo"] = (index, text)
+    page = open_source(source)
+    lists, constant = (row_of(page, "right", line).locator(".text") for line in (8, 14))
+    assert operands in lists.inner_text()
+    assert values in constant.inner_text()
+    press(page, "p", "x")
+    assert "exponential(…)" in lists.inner_text() and "constant(…)" in constant.inner_text()
+    assert operands[:20] in lists.locator(".away").first.get_attribute("title")
+    lists.locator(".away").first.click()
+    assert operands in lists.inner_text() and "constant(…)" in constant.inner_text()
+    press(page, "e")
+    assert values in constant.inner_text()
