@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui import sample
-from tests.ui.conftest import NARROW, SCREENSHOTS
+from tests.ui.conftest import NARROW
 from tests.ui.test_page import click_toggle, lines, offered, row, rows, toggle
 
 WIDTHS_PIXELS = (700, 1000, 1600)
@@ -293,27 +293,3 @@ def test_six_pins_are_told_apart(open_source):
         "all => all.map((row) => [row.dataset.pin, getComputedStyle(row.querySelector('.sign')).backgroundColor])"
     )
     assert len({number for number, _ in marks}) == len({colour for _, colour in marks}) == 6
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS_PIXELS)
-@pytest.mark.parametrize("name", ["attention", "failed"])
-def test_every_tab_at_every_width(open_source, name, width, scheme):
-    page = open_source(getattr(sample, name)(), viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page.locator(".pane.left .row").first.wait_for()
-    for line, modifiers in [(3, []), (4, ["Control"]), (6, ["Control"])]:
-        row(page, "left", line).click(modifiers=modifiers)
-    SCREENSHOTS.mkdir(exist_ok=True)
-    for tab in page.get_by_role("tab").all():
-        tab.click()
-        page.wait_for_timeout(60)
-        key = tab.get_attribute("data-key")
-        page.screenshot(path=SCREENSHOTS / f"layout-{name}-{key}-{scheme}-{width}.png")
-        assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"), key
-        cut = page.locator("button:visible, select:visible").evaluate_all(
-            """all => all.filter((each) => {
-              const box = each.getBoundingClientRect();
-              return !each.closest('.scroller, .table-scroll') && (box.left < 0 || box.right > innerWidth);
-            }).map((each) => each.textContent)"""
-        )
-        assert cut == [], key
