@@ -71,7 +71,7 @@ def test_every_tab_at_every_width(open_source, name, width, scheme):
     for number, modifiers in enumerate([[], ["Control"], ["Control"]]):
         rows = page.locator(".pane.left .row:has(.number:not(:empty))")
         if number < rows.count():
-            rows.nth(number).click(modifiers=modifiers)
+            rows.nth(number).locator(".number").click(modifiers=modifiers)
     for tab in page.get_by_role("tab").all():
         tab.click()
         page.wait_for_timeout(60)
