@@ -7,7 +7,7 @@ import { railOf } from "./wrap.js";
 export const ROW_HEIGHT = 19;
 // Of lines too long to be drawn whole, a part is, which moves in steps.
 const COLUMN_STEP = 100;
-const PIECE_STEP = 8;
+const PIECE_STEP = 4;
 /** Rows that are drawn above and below the window. */
 export const MARGIN_ROWS = 4;
 // What is kept in view beside a match that was out of sight.
@@ -182,4 +182,8 @@ export class Viewport {
 }
 
 /** A little more than from here to there, and the same for a while when both move on. @param {number} from @param {number} to @param {number} step */
-const inSteps = (from, to, step) => ({ from: Math.max(0, Math.floor(from / step) - 1) * step, to: (Math.ceil(to / step) + 1) * step });
+const inSteps = (from, to, step) => ({
+  from: Math.max(0, Math.floor(from / step) - 1) * step,
+  // Of what begins below the window nothing is drawn: counted from the end, less than none would be nearly all.
+  to: Math.max(0, Math.ceil(to / step) + 1) * step,
+});

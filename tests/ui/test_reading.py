@@ -144,6 +144,8 @@ def test_a_name_that_is_broken_is_still_one_name(open_source):
     page = open_source(source, viewport=NARROW)
     row(page, "right", 15).wait_for()
     press(page, "W")
+    row(page, "right", 16).scroll_into_view_if_needed()
+    settle(page)
     parts = row(page, "right", 16).locator(".k-name[data-name]")
     assert "".join(parts.all_inner_texts()).strip() == name
     parts.first.hover()
@@ -370,3 +372,29 @@ def test_both_as_they_look(open_source):
         assert scrolled_sideways(page) == 0
         SCREENSHOTS.mkdir(exist_ok=True)
         page.screenshot(path=SCREENSHOTS / f"reading-{name}.png")
+
+
+def test_of_long_lines_beside_the_window_hardly_anything_is_drawn(open_source):
+    """Of the rows in the margins only the pieces near the window, however long they are."""
+    source = sample.long(line_count=300)
+    index, text = source.listings["hlo"]
+    lines = text.split("\n")
+    # Two below each other, so that the second begins far below the window while the first ends it.
+    lines[11] = lines[12] = lines[10]
+    source.listings["hlo"] = (index, "\n".join(lines))
+    page = open_source(source)
+    row(page, "right", 0).wait_for()
+    press(page, "W")
+    drawn_pieces = page.locator(SCROLLER).evaluate(
+        """async (scroller) => {
+          const most = [];
+          for (let top = 0; top < 2000; top += 190) {
+            scroller.scrollTop = top;
+            await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+            most.push(scroller.querySelectorAll('.piece').length);
+          }
+          return [Math.max(...most), Math.floor(scroller.clientHeight / 19)];
+        }"""
+    )
+    most, rows_in_view = drawn_pieces
+    assert 0 < most < 2 * rows_in_view
