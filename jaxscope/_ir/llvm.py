@@ -12,9 +12,10 @@ location (``!dbg``) where it has one, else that of the HLO instruction that its 
 import re
 from dataclasses import dataclass, field
 
+from jaxscope._ir.blocks import OpenBlock, fold_modules
 from jaxscope._ir.debug_metadata import DebugMetadata
 from jaxscope._ir.locations import QUOTED
-from jaxscope._ir.model import NO_STACK, Block, Fold, Listing, Op, StackTableBuilder
+from jaxscope._ir.model import NO_STACK, Fold, Listing, Op, StackTableBuilder
 from jaxscope._ir.origins import HloOrigins
 
 _WORD = r"[\w.$-]+"
@@ -38,16 +39,6 @@ _STRING = re.compile(QUOTED)
 _DEBUG = re.compile(r", !dbg !(\d+)")
 # `attributes #0 = { nounwind }`    `!5 = distinct !{!5, !6}`    `!llvm.module.flags = !{!0}`
 _TAIL = re.compile(r"attributes #|![\w.]+ = |!llvm\.")
-
-
-@dataclass(slots=True)
-class _OpenBlock:
-    kind: str
-    name: str
-    line: int
-    parent: int
-    end_line: int = -1
-    arguments: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -84,7 +75,7 @@ class _Reader:
         self.origins = origins
         self.stacks = StackTableBuilder()
         self.ops: list[_OpenOp] = []
-        self.blocks: list[_OpenBlock] = []
+        self.blocks: list[OpenBlock] = []
         self.folds: list[Fold] = []
         self.modules = [_Module()]
         self.module_block = -1
@@ -131,7 +122,7 @@ class _Reader:
     def _begin_module(self, number: int, line: str) -> None:
         self._end_module(number - 1)
         self.modules.append(_Module())
-        self.blocks.append(_OpenBlock("module", line.removeprefix("; ModuleID = ").strip("'"), number, -1))
+        self.blocks.append(OpenBlock("module", line.removeprefix("; ModuleID = ").strip("'"), number, -1))
         self.module_block = len(self.blocks) - 1
 
     def _end_module(self, last: int) -> None:
@@ -147,12 +138,12 @@ class _Reader:
 
     def _begin_function(self, number: int, line: str, match: re.Match[str]) -> int:
         self.modules[-1].functions.add(match[2])
-        opened = _OpenBlock("func", match[2], number, self.module_block, number)
+        opened = OpenBlock("func", match[2], number, self.module_block, end_line=number)
         if match[1] == "define":
             named = _PARAMETER.findall(_STRING.sub("", line[match.end() :]))
             # An entry without a label takes the number after those of the parameters: "[ 0, %1 ]" names it.
             entry = f"%{sum(name[1:].isdecimal() for name in named)}"
-            opened.arguments = (*named, entry)
+            opened.arguments = [*named, entry]
         self.blocks.append(opened)
         return len(self.blocks) - 1
 
@@ -223,11 +214,5 @@ def parse(text: str, origins: HloOrigins | None = None) -> Listing:
                 op.block,
             )
         )
-    blocks = tuple(
-        Block(b.kind, b.name, b.line, max(b.line, b.end_line), b.parent, b.arguments, b.kind == "module")
-        for b in reader.blocks
-    )
-    modules = sum(block.kind == "module" for block in blocks)
-    folds = [fold for fold in reader.folds if fold.kind != "module" or modules > 1]
-    folds.sort(key=lambda fold: (fold.line, -fold.end_line))
-    return Listing("llvm", text, tuple(ops), blocks, reader.stacks.build(), tuple(folds))
+    blocks = tuple(block.close(isolated=block.kind == "module") for block in reader.blocks)
+    return Listing("llvm", text, tuple(ops), blocks, reader.stacks.build(), fold_modules(reader.folds, blocks))

@@ -11,10 +11,10 @@ else that of the HLO instruction that its kernel is named after.
 """
 
 import re
-from dataclasses import dataclass, field
 
+from jaxscope._ir.blocks import OpenBlock, fold_modules
 from jaxscope._ir.locations import QUOTED, make_frame
-from jaxscope._ir.model import NO_STACK, Block, Fold, Listing, Op, StackTableBuilder
+from jaxscope._ir.model import NO_STACK, Fold, Listing, Op, StackTableBuilder
 from jaxscope._ir.origins import HloOrigins, Origin
 
 # .visible .entry fusion_12(    .func  (.param .b32 retval) helper(    .weak .func f
@@ -38,23 +38,13 @@ _COMMENT = re.compile(r"//[^\n]*")
 _READING = frozenset(("bra", "brx", "bar", "barrier", "nanosleep", "setmaxnreg"))
 
 
-@dataclass(slots=True)
-class _OpenBlock:
-    kind: str
-    name: str
-    line: int
-    parent: int
-    end_line: int = -1
-    arguments: list[str] = field(default_factory=list)
-
-
 class _Reader:
     def __init__(self, lines: list[str], origins: HloOrigins | None):
         self.lines = lines
         self.origins = origins
         self.stacks = StackTableBuilder()
         self.ops: list[Op] = []
-        self.blocks: list[_OpenBlock] = []
+        self.blocks: list[OpenBlock] = []
         self.folds: list[Fold] = []
         # LLVM prints the files after the kernels that name them.
         self.files = {match[1]: match[2][1:-1] for line in lines if (match := _FILE.match(line))}
@@ -70,7 +60,7 @@ class _Reader:
                 if self._starts_module(number, line):
                     self._begin_module(number)
                 elif match := _FUNCTION.match(bare):
-                    self.blocks.append(_OpenBlock("func", match[2], number, self.module))
+                    self.blocks.append(OpenBlock("func", match[2], number, self.module))
                     function, depth, opened, location = len(self.blocks) - 1, 0, False, NO_STACK
                     origin = self.origins.find(match[2]) if self.origins is not None else None
                     self.known = set()
@@ -114,7 +104,7 @@ class _Reader:
         # The heading is a comment of three lines.
         start = number - 1 if number and self.lines[number - 1].strip() == "//" else number
         self._end_module(start - 1)
-        self.blocks.append(_OpenBlock("module", "", start, -1))
+        self.blocks.append(OpenBlock("module", "", start, -1))
         self.module = len(self.blocks) - 1
 
     def _end_module(self, last: int) -> None:
@@ -214,17 +204,11 @@ def parse(text: str, origins: HloOrigins | None = None) -> Listing:
         # Special registers, functions and immediates such as `WARP_SZ` are defined nowhere in the text.
         known = defined[op.block] | set(_arguments(reader.blocks, op.block))
         ops.append(_with_operands(op, tuple(name for name in op.operands if name in known)))
-    blocks = tuple(
-        Block(b.kind, b.name, b.line, max(b.line, b.end_line), b.parent, tuple(b.arguments), b.kind == "module")
-        for b in reader.blocks
-    )
-    modules = sum(block.kind == "module" for block in blocks)
-    folds = [fold for fold in reader.folds if fold.kind != "module" or modules > 1]
-    folds.sort(key=lambda fold: (fold.line, -fold.end_line))
-    return Listing("ptx", text, tuple(ops), blocks, reader.stacks.build(), tuple(folds))
+    blocks = tuple(block.close(isolated=block.kind == "module") for block in reader.blocks)
+    return Listing("ptx", text, tuple(ops), blocks, reader.stacks.build(), fold_modules(reader.folds, blocks))
 
 
-def _arguments(blocks: list[_OpenBlock], block: int) -> list[str]:
+def _arguments(blocks: list[OpenBlock], block: int) -> list[str]:
     parent = blocks[block].parent
     return blocks[block].arguments + (blocks[parent].arguments if parent >= 0 else [])
 

@@ -15,8 +15,9 @@ broken over lines) are scanned token by token.
 import re
 from dataclasses import dataclass, field
 
+from jaxscope._ir.blocks import OpenBlock
 from jaxscope._ir.locations import QUOTED, MlirLocations
-from jaxscope._ir.model import Block, Fold, Listing, Op, StackTableBuilder
+from jaxscope._ir.model import Fold, Listing, Op, StackTableBuilder
 
 # %arg0    %5    %values_3
 _NAME = r"%[\w$.-]+"
@@ -62,16 +63,6 @@ class _OpenOp:
     location: str = ""
     arguments: list[str] = field(default_factory=list)
     symbol: str = ""
-
-
-@dataclass(slots=True)
-class _OpenBlock:
-    kind: str
-    name: str
-    line: int
-    parent: int
-    arguments: list[str]
-    end_line: int = -1
 
 
 def result_type(tail: str, count: int) -> str:
@@ -123,7 +114,7 @@ class _Reader:
         self.lines = lines
         self.locations = locations
         self.ops: list[_OpenOp] = []
-        self.blocks: list[_OpenBlock] = []
+        self.blocks: list[OpenBlock] = []
         self.scopes: list[tuple[int, _OpenOp | None, list[str]]] = []
         self.block = -1
         self.op: _OpenOp | None = None
@@ -285,7 +276,7 @@ class _Reader:
                 name = word[1]
         self.scopes.append((self.block, op, self.brackets))
         line = op.line if op is not None and kind != "region" else number
-        self.blocks.append(_OpenBlock(kind, name, line, self.block, arguments))
+        self.blocks.append(OpenBlock(kind, name, line, self.block, arguments))
         self.block, self.op, self.brackets = len(self.blocks) - 1, None, []
 
     def _close_region(self, number: int) -> None:
@@ -329,10 +320,7 @@ def parse(text: str) -> Listing:
                 op.block,
             )
         )
-    blocks = tuple(
-        Block(b.kind, b.name, b.line, b.end_line, b.parent, tuple(b.arguments), b.kind != "region")
-        for b in reader.blocks
-    )
+    blocks = tuple(block.close(isolated=block.kind != "region") for block in reader.blocks)
     folds = _fold_runs(lines)
     for block in blocks:
         # The line that closes a region goes on with the op's types or its next region; it stays.

@@ -6,16 +6,14 @@ that are alike: the same kind, axes, size and Python line.
 
 from collections import Counter
 
-from jaxscope._analysis import columns
 from jaxscope._analysis.collectives import Collective, collectives_of
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
 from jaxscope._ir.model import NO_STACK
 from jaxscope._sources import display_names
-from jaxscope._view.format import format_bytes, format_count
-from jaxscope._view.model import Column, Row, Table
-
-_MISSING = "—"
+from jaxscope._view.cells import MISSING, column_list, known, row_of
+from jaxscope._view.format import format_bytes, format_count, format_exact
+from jaxscope._view.model import Column, Table
 
 
 def collective_tables(facts: Facts) -> list[Table]:
@@ -31,17 +29,17 @@ def collective_tables(facts: Facts) -> list[Table]:
     def place(one: Collective) -> str:
         stack = linked.op_stack[one.op]
         if stack == NO_STACK:
-            return _MISSING
+            return MISSING
         frame = linked.stacks.frames[linked.stacks.nodes[stack][0]]
         return f"{names[frame.file]}:{frame.line}"
 
     rows = Counter(
         (
             one.kind,
-            _axes(one.axes),
-            _text(one.group_size),
-            _text(one.group_count),
-            _bytes(one.operand_bytes),
+            known(one.axes, _axes),
+            known(one.group_size, format_exact),
+            known(one.group_count, format_exact),
+            known(one.operand_bytes, format_bytes),
             place(one),
         )
         for one in found
@@ -52,9 +50,6 @@ def collective_tables(facts: Facts) -> list[Table]:
         for value in (one.axes, one.group_size, one.group_count, one.operand_bytes)
         if isinstance(value, Unavailable)
     )
-    entries = [columns.column("collectives", key) for key in ("collective", "mesh_axes", "group_size", "groups")]
-    entries += [columns.column("collectives", key) for key in ("operand_bytes", "python_line")]
-    shown = [Column(key=each.key, label=each.label, align=each.align, code=False, help=each.help) for each in entries]
     count = Column(
         key="count",
         label="Count",
@@ -69,21 +64,17 @@ def collective_tables(facts: Facts) -> list[Table]:
             source="the compiled HLO",
             summary=format_count(len(found), ("instruction", "instructions")),
             tone="",
-            columns=[*shown, count],
-            rows=[Row(cells=[*cells, f"{number:,}"], tone="", marks=[]) for cells, number in rows.most_common()],
-            notes=[f"{_MISSING}: {reason}" for reason in reasons],
+            columns=[
+                *column_list("collectives", "collective", "mesh_axes", "group_size", "groups", "operand_bytes"),
+                *column_list("collectives", "python_line"),
+                count,
+            ],
+            rows=[row_of(*cells, f"{number:,}") for cells, number in rows.most_common()],
+            notes=[f"{MISSING}: {reason}" for reason in reasons],
             empty="",
         )
     ]
 
 
-def _axes(value: tuple[str, ...] | Unavailable) -> str:
-    return _MISSING if isinstance(value, Unavailable) else ", ".join(value) or "none"
-
-
-def _text(value: int | Unavailable) -> str:
-    return _MISSING if isinstance(value, Unavailable) else f"{value:,}"
-
-
-def _bytes(value: int | Unavailable) -> str:
-    return _MISSING if isinstance(value, Unavailable) else format_bytes(value)
+def _axes(axes: tuple[str, ...]) -> str:
+    return ", ".join(axes) or "none"

@@ -4,19 +4,17 @@ Input: the programs of an inspection, some of which may still be running. Output
 single target. A missing figure keeps its reason, below the table.
 """
 
+import functools
 from collections.abc import Callable
 
 from jaxscope._analysis import columns
 from jaxscope._analysis.cost import MAIN_KEYS
-from jaxscope._analysis.memory import TOTAL
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
 from jaxscope._programs import Programs
+from jaxscope._view.cells import MEMORY_KEYS, MISSING, column_list, known, row_of
 from jaxscope._view.format import format_bytes, format_quantity
-from jaxscope._view.model import Column, Row, Table
-
-_MISSING = "—"
-_MEMORY_KEYS = ("argument", "output", "temporary", "alias", "generated code", TOTAL, "peak")
+from jaxscope._view.model import Column, Table
 
 Figures = dict[str, float | Unavailable]
 
@@ -26,7 +24,7 @@ def comparison_tables(key: str, programs: Programs) -> list[Table]:
     if key == "cost":
         return [_table(programs, "cost", "after", "figure", MAIN_KEYS, _cost_figures, _format_cost)]
     if key == "memory":
-        return [_table(programs, "memory", "size_bytes", "memory", _MEMORY_KEYS, _memory_figures, _format_memory)]
+        return [_table(programs, "memory", "size_bytes", "memory", MEMORY_KEYS, _memory_figures, _format_memory)]
     return []
 
 
@@ -61,15 +59,12 @@ def _table(
     rows = []
     for key in keys:
         cells = []
-        for facts, known in zip(programs, figures, strict=True):
-            value = known.get(key, Unavailable(f"XLA does not report {key} there."))
+        for facts, found in zip(programs, figures, strict=True):
+            value = found.get(key, Unavailable(f"XLA does not report {key} there."))
             if isinstance(value, Unavailable):
-                reasons[f"{_MISSING} {facts.target.name}: {value.reason}"] = None
-                cells.append(_MISSING)
-            else:
-                cells.append(show(key, value))
-        rows.append(Row(cells=[columns.row(table, key).label, *cells], tone="", marks=[]))
-    first = columns.column(table, head)
+                reasons[f"{MISSING} {facts.target.name}: {value.reason}"] = None
+            cells.append(known(value, functools.partial(show, key)))
+        rows.append(row_of(columns.row(table, key).label, *cells))
     return Table(
         key=f"{table}-targets",
         title="Targets side by side",
@@ -77,7 +72,7 @@ def _table(
         summary="",
         tone="",
         columns=[
-            Column(key=head, label=first.label, align="left", code=False, help=first.help),
+            *column_list(table, head),
             *(
                 Column(key=name, label=name, align="right", code=False, help=f"{facts.target.label}. {meaning}")
                 for name, facts in zip(programs.names, programs, strict=True)

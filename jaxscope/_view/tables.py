@@ -14,14 +14,12 @@ from jaxscope._analysis.mismatches import Mismatches
 from jaxscope._analysis.signature import CapturedConstants, Leaf, Signature
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
+from jaxscope._view.cells import MEMORY_KEYS, MISSING, column_list, known, reasons_of, row_of
 from jaxscope._view.collectives import collective_tables
 from jaxscope._view.format import format_bytes, format_count, format_exact, format_quantity
 from jaxscope._view.model import Column, Row, Table, Tone
 
 _MAXIMUM_TITLE_LENGTH = 160
-_MISSING = "—"
-_MEMORY_ALWAYS = ("argument", "output", "temporary", "alias", "generated code", TOTAL, "peak")
-_CODE = ("path", "type", "compiled", "called", "sharding", "per_device", "source", "name")
 _SIZE = Column(
     key="size", label="Size", align="right", code=False, help="The bytes beside it, rounded to three digits."
 )
@@ -77,22 +75,22 @@ def _cost_table(key: str, name: str, rows: Sequence[CostRow]) -> Table:
         tone="",
         columns=column_list("cost", "figure", "before", "after", "note"),
         rows=[
-            _row(
+            row_of(
                 columns.row("cost", row.key).label,
                 _figure(row.key, row.before),
                 _figure(row.key, row.after),
-                _reasons(row.note, row.before, row.after, besides=common),
+                reasons_of(row.note, row.before, row.after, besides=common),
             )
             for row in rows
         ],
-        notes=[f"{_MISSING}: {reason}" for reason in common],
+        notes=[f"{MISSING}: {reason}" for reason in common],
         empty="XLA gave no figures.",
     )
 
 
 def _figure(key: str, value: float | Unavailable) -> str:
     if isinstance(value, Unavailable):
-        return _MISSING
+        return MISSING
     if key.startswith("bytes"):
         return format_bytes(value)
     return format_quantity(value) if not key.startswith("utilization") else f"{value:g}"
@@ -111,15 +109,15 @@ def memory_tables(facts: Facts) -> tuple[str, list[Table]]:
     """XLA's account of one device's memory."""
     memory: MemoryTable = facts.memory
     # Fields that this version of XLA does not have, and an idle host, are told in the data frame only.
-    shown = [row for row in memory.rows if row.key in _MEMORY_ALWAYS or not isinstance(row.size_bytes, Unavailable)]
+    shown = [row for row in memory.rows if row.key in MEMORY_KEYS or not isinstance(row.size_bytes, Unavailable)]
     shown = [row for row in shown if not (row.is_host and row.size_bytes == 0)]
     rows = [
-        _row(
+        row_of(
             columns.row("memory", row.key).label,
-            _bytes(row.size_bytes),
-            _exact_bytes(row.size_bytes),
+            known(row.size_bytes, format_bytes),
+            known(row.size_bytes, format_exact),
             row.source,
-            _reasons(row.note, row.size_bytes),
+            reasons_of(row.note, row.size_bytes),
         )
         for row in shown
     ]
@@ -138,7 +136,7 @@ def memory_tables(facts: Facts) -> tuple[str, list[Table]]:
         notes=list(memory.notes),
         empty="XLA gave no figures.",
     )
-    return (_bytes(total) if not isinstance(total, Unavailable) else ""), [table]
+    return (known(total, format_bytes) if not isinstance(total, Unavailable) else ""), [table]
 
 
 def type_tables(facts: Facts) -> tuple[str, list[Table]]:
@@ -165,8 +163,8 @@ def _asked_table(facts: Facts) -> Table:
         summary=format_count(len(facts.types), ("array", "arrays")),
         tone="",
         columns=column_list("signature", "path", "type"),
-        rows=[_row(path, type_) for path, type_ in facts.types]
-        + [_row(leaf.path, f"static = {leaf.value}") for leaf in facts.signature.static],
+        rows=[row_of(path, type_) for path, type_ in facts.types]
+        + [row_of(leaf.path, f"static = {leaf.value}") for leaf in facts.signature.static],
         notes=["As given: no stage was reached that would confirm them."],
         empty="The function was given no arguments.",
     )
@@ -177,13 +175,13 @@ def mismatch_table(mismatches: Mismatches) -> Table:
     rows = []
     for row in mismatches.rows:
         raises = row.verdict == "raises"
-        cells = _row(
+        cells = row_of(
             row.path,
             row.compiled,
             row.called,
             ", ".join(row.differs),
             "raises" if raises else "accepted",
-            ". ".join(filter(None, (row.advice.rstrip("."), row.note))) or _MISSING,
+            ". ".join(filter(None, (row.advice.rstrip("."), row.note))) or MISSING,
         )
         cells["tone"] = "error" if raises else "warning"
         cells["marks"] = [2, 3] if raises else [3]
@@ -231,7 +229,7 @@ def _argument_table(signature: Signature) -> Table:
 def _is_split(signature: Signature) -> bool:
     """Whether any array is divided over devices: only then is it worth a column what one of them holds."""
     leaves = (*signature.arguments, *signature.outputs)
-    return any(leaf.per_device != leaf.type for leaf in leaves if " over " in _text(leaf.sharding))
+    return any(leaf.per_device != leaf.type for leaf in leaves if " over " in known(leaf.sharding))
 
 
 def _pieces(split: bool) -> tuple[str, ...]:
@@ -240,25 +238,25 @@ def _pieces(split: bool) -> tuple[str, ...]:
 
 def _argument_row(leaf: Leaf, split: bool) -> Row:
     if leaf.static:
-        missing = [_MISSING] * (5 if split else 4)
-        row = _row(leaf.path, f"static = {leaf.value}", *missing, leaf.note)
+        missing = [MISSING] * (5 if split else 4)
+        row = row_of(leaf.path, f"static = {leaf.value}", *missing, leaf.note)
         row["tone"] = "muted"
         return row
-    donated = _MISSING
+    donated = MISSING
     if leaf.donated:
         donated = f"yes, to {leaf.aliased}" if not isinstance(leaf.aliased, Unavailable) else "yes, but not used"
-    dropped = _MISSING
+    dropped = MISSING
     if not isinstance(leaf.dropped, Unavailable):
         dropped = "yes, never read" if leaf.dropped else "no"
-    row = _row(
+    row = row_of(
         leaf.path,
         _type_of(leaf),
-        _bytes(leaf.size_bytes),
+        known(leaf.size_bytes, format_bytes),
         donated,
         dropped,
-        _text(leaf.sharding),
-        *([_text(leaf.per_device)] if split else []),
-        _reasons(leaf.note, leaf.size_bytes),
+        known(leaf.sharding),
+        *([known(leaf.per_device)] if split else []),
+        reasons_of(leaf.note, leaf.size_bytes),
     )
     row["tone"] = "muted" if leaf.dropped is True else ""
     return row
@@ -274,13 +272,13 @@ def _output_table(signature: Signature) -> Table:
         tone="",
         columns=column_list("signature", "path", "type", "size_bytes", "sharding", *_pieces(split), "note"),
         rows=[
-            _row(
+            row_of(
                 leaf.path,
                 _type_of(leaf),
-                _bytes(leaf.size_bytes),
-                _text(leaf.sharding),
-                *([_text(leaf.per_device)] if split else []),
-                _reasons(leaf.note, leaf.size_bytes),
+                known(leaf.size_bytes, format_bytes),
+                known(leaf.sharding),
+                *([known(leaf.per_device)] if split else []),
+                reasons_of(leaf.note, leaf.size_bytes),
             )
             for leaf in signature.outputs
         ],
@@ -291,34 +289,3 @@ def _output_table(signature: Signature) -> Table:
 
 def _type_of(leaf: Leaf) -> str:
     return f"{leaf.type} weak" if leaf.weak_type else leaf.type
-
-
-def _bytes(value: int | Unavailable) -> str:
-    return _MISSING if isinstance(value, Unavailable) else format_bytes(value)
-
-
-def _exact_bytes(value: int | Unavailable) -> str:
-    return _MISSING if isinstance(value, Unavailable) else format_exact(value)
-
-
-def _text(value: str | Unavailable) -> str:
-    return _MISSING if isinstance(value, Unavailable) else value
-
-
-def _reasons(note: str, *values: object, besides: Sequence[str] = ()) -> str:
-    """A note, and the reason of every figure that is missing, but for those that are told elsewhere."""
-    reasons = [value.reason for value in values if isinstance(value, Unavailable) and value.reason not in besides]
-    return " ".join(dict.fromkeys(filter(None, (note, *reasons))))
-
-
-def _row(*cells: str) -> Row:
-    return Row(cells=list(cells), tone="", marks=[])
-
-
-def column_list(table: str, *keys: str) -> list[Column]:
-    """The columns of a table, from the one place where each is described."""
-    entries = [columns.column(table, key) for key in keys]
-    return [
-        Column(key=entry.key, label=entry.label, align=entry.align, code=entry.key in _CODE, help=entry.help)
-        for entry in entries
-    ]

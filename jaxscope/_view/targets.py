@@ -5,11 +5,10 @@ Input: what `jaxscope._targets.listing` found. Output: one `Table`.
 
 from collections.abc import Sequence
 
-from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._targets.listing import Listed
+from jaxscope._view.cells import column_list, known
 from jaxscope._view.format import format_bytes, format_count
 from jaxscope._view.model import Row, Table
-from jaxscope._view.tables import column_list
 
 _STATES = {"attached": "attached", "compile-only": "compiles", "lower-only": "lowers only"}
 
@@ -31,7 +30,7 @@ def target_table(listed: Sequence[Listed]) -> Table:
 
 
 def _row(item: Listed) -> Row:
-    memory = "—" if isinstance(item.memory_bytes, Unavailable) else format_bytes(item.memory_bytes)
+    memory = known(item.memory_bytes, format_bytes)
     target = item.target
     state = "attached" if target.attached else _STATES[target.kind]
     cells = [target.name, target.label, str(target.device_count), memory, state, item.missing]

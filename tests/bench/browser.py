@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tests.bench.many import bench_many
 from tests.bench.peers import bench_peers
-from tests.bench.probe import find_chromium
 from tests.bench.reading import bench_reading
+from tests.chromium import find_chromium
 from tests.shared import SHARED
 
 

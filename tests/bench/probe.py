@@ -6,26 +6,16 @@ beside them the processor time of its own that the browser's trace gives.
 """
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.chromium import FLAGS, find_chromium
+
 TIMEOUT_MS = 120_000
 VIEWPORT = {"width": 1280, "height": 900}
-
-_FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 # Runs before the page's own scripts. `measure` gives the longest task (Chromium reports those above 50 ms) and the
 # longest wait between two frames of what an action does to the page.
@@ -94,15 +84,10 @@ PROBE = """
 """
 
 
-def find_chromium() -> str | None:
-    """The path of a Chromium on this machine."""
-    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-
-
 @contextmanager
 def open_browser(playwright: Any) -> Iterator[Any]:
     """A browser of its own: what one benchmark leaves in memory is not counted for the next."""
-    opened = playwright.chromium.launch(executable_path=find_chromium(), args=_FLAGS)
+    opened = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
     try:
         yield opened
     finally:

@@ -5,7 +5,6 @@ Tests skip with a reason where a part is missing on the machine; with CI set in 
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,17 +16,10 @@ from urllib.error import URLError
 
 import pytest
 
+from tests.chromium import FLAGS, find_chromium
+
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = Path(__file__).with_name("screenshots")
-CHROMIUM_FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 LAB_START_TIMEOUT_S = 90
 WIDE, NARROW = {"width": 1240, "height": 800}, {"width": 520, "height": 1000}
 
@@ -51,13 +43,13 @@ def browser() -> Iterator:
         from playwright.sync_api import sync_playwright
     except ImportError:
         missing("playwright is not installed")
-    executable = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    executable = find_chromium()
     if executable is None:
         missing("there is no chromium on the PATH")
     if not (ROOT / "jaxscope" / "static" / "widget.js").exists():
         missing("the browser bundle is not built: npm run build in js/")
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
+        opened = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         yield opened
         opened.close()
 
