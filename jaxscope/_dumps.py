@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxscope import _jax_dump, _jax_worker
-from jaxscope._stages import _in_background
+from jaxscope._stages import in_background
 from jaxscope._targets.model import TopologySpec
 from jaxscope._worker import Job
 
@@ -56,7 +56,7 @@ def dump_texts(
             return read_texts(folder, patterns)
 
     job = Job()
-    return _in_background(work, None, job.cancel)
+    return in_background(work, None, job.cancel)
 
 
 def read_texts(folder: str, patterns: Sequence[str]) -> dict[str, str]:

@@ -159,7 +159,8 @@ class Inspection:
             )
         job = self._job_for(target)
         name = job.facts.target.name
-        if name not in self.targets:
+        # What was interrupted is tried again.
+        if name not in self.targets or isinstance(self._programs.of(name).error, KeyboardInterrupt):
             self._programs.add(job.facts)
             display = self._display if self._display.is_open else None
             if display is not None:

@@ -222,9 +222,9 @@ class _Steps:
             topology = self._target.topology
             if topology is not None and _jax_worker.is_for(self._lowered, topology):
                 job = Job()
-                self._compiled = _in_background(lambda: self._compile_elsewhere(job), self._meanwhile, job.cancel)
+                self._compiled = in_background(lambda: self._compile_elsewhere(job), self._meanwhile, job.cancel)
             else:
-                self._compiled = _in_background(self._compile_lowered, self._meanwhile)
+                self._compiled = in_background(self._compile_lowered, self._meanwhile)
         self._placement.check_compiled(self._compiled, self._lowered, self._name)
         return self._compiled
 
@@ -282,7 +282,7 @@ def _same_family(one: str, other: str) -> bool:
     return one in gpu and other in gpu
 
 
-def _in_background(
+def in_background(
     work: Callable[[], Any], meanwhile: Callable[[], None] | None, cancel: Callable[[], None] = lambda: None
 ) -> Any:
     """Runs `work` in a thread while this one waits in short joins, so that an interrupt returns at once.

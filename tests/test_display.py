@@ -166,6 +166,20 @@ def test_an_interrupt_between_two_stages_leaves_none_running(notebook, monkeypat
     assert notebook.published[-1].update and not notebook.widgets[0].refreshed[-1][0]
 
 
+def test_a_target_that_was_interrupted_is_tried_again(monkeypatch):
+    inspection = jaxscope.inspect(scale, "f32[8]", target="cpu")
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("jaxscope._stages._Steps.lower", interrupted)
+        inspection.compile_for("rocm")
+    assert inspection.targets == ("cpu", "rocm") and inspection.error is not None
+    assert "stablehlo.sine" in inspection.compile_for("rocm").stablehlo
+    assert inspection.targets == ("cpu", "rocm") and inspection.error is None
+
+
 def test_an_error_of_the_picture_is_not_taken_for_one_of_the_compiler(notebook, monkeypatch):
     def refresh(self, embed=True):
         if embed:
