@@ -74,7 +74,7 @@ def has_ended(pid):
     """Whether a process is gone, or only waits to be collected."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second: it ended between opening and reading
         return True
 
 
