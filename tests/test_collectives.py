@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from jaxscope._analysis.collectives import axes_of_groups, axes_of_pairs, collectives_of, replica_groups
 from jaxscope._ir import hlo
-from jaxscope._ir.hlo_types import size_bytes
+from jaxscope._ir.shapes import size_bytes
 
 PROGRAM = """
 import json

@@ -16,8 +16,8 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from jaxscope._analysis.unavailable import Unavailable
-from jaxscope._ir.hlo_types import size_bytes
 from jaxscope._ir.model import NO_STACK, Listing, Op
+from jaxscope._ir.shapes import size_bytes
 from jaxscope._links import LinkedListing
 
 if TYPE_CHECKING:
