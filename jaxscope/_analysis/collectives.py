@@ -16,9 +16,11 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from jaxscope._analysis.unavailable import Unavailable
+from jaxscope._analysis.work import Runs
 from jaxscope._ir.model import NO_STACK, Listing, Op
 from jaxscope._ir.shapes import size_bytes
 from jaxscope._links import LinkedListing
+from jaxscope._targets.model import NO_FACTS, DeviceFacts
 
 if TYPE_CHECKING:
     import pandas
@@ -103,12 +105,50 @@ def collectives_of(listing: Listing, meshes: Sequence[Mapping[str, int]]) -> tup
     return tuple(found)
 
 
+def link_bytes(one: Collective) -> int | Unavailable:
+    """The bytes that a device must at least send, or receive if that is more, in one run.
+
+    The known lower bounds, which ring algorithms reach: of an all-reduce, 2(n − 1)/n of what each device gives; of a
+    reduce-scatter or all-to-all, (n − 1)/n; of an all-gather, n − 1 times; of a permutation or broadcast, all of it.
+    E. Chan et al., Collective communication, 2007. https://doi.org/10.1002/cpe.1206
+    """
+    if isinstance(one.operand_bytes, Unavailable):
+        return one.operand_bytes
+    if one.kind in ("collective-permute", "collective-broadcast"):
+        return one.operand_bytes
+    if one.kind == "ragged-all-to-all":
+        return Unavailable("How much a ragged all-to-all sends is decided at run time.")
+    if isinstance(one.group_size, Unavailable):
+        return one.group_size
+    others, size = one.group_size - 1, one.operand_bytes
+    if one.kind == "all-gather":
+        return others * size
+    return -(-(2 if one.kind == "all-reduce" else 1) * others * size // one.group_size)
+
+
+def collective_seconds(one: Collective, facts: DeviceFacts | Unavailable) -> float | Unavailable:
+    """The time that one run cannot beat: its bytes over the speed of all links of a device, one direction."""
+    size = link_bytes(one)
+    if isinstance(size, Unavailable):
+        return size
+    if isinstance(facts, Unavailable):
+        return facts
+    links = facts.interconnect_bandwidth_bytes_per_second
+    if isinstance(links, Unavailable):
+        return Unavailable(f"The interconnect of this device is not known. {links.reason}")
+    # The published figure adds both directions.
+    return size / (links.value / 2)
+
+
 COLLECTIVE_COLUMNS = (
     "collective",
     "mesh_axes",
     "group_size",
     "groups",
     "operand_bytes",
+    "link_bytes",
+    "runs",
+    "seconds",
     "line",
     "file",
     "python_line",
@@ -116,13 +156,29 @@ COLLECTIVE_COLUMNS = (
 )
 
 
-def collectives_frame(linked: LinkedListing, meshes: Sequence[Mapping[str, int]]) -> "pandas.DataFrame":
-    """One row per collective; missing figures are NA and their reasons are in the column ``missing``."""
+def collectives_frame(
+    linked: LinkedListing,
+    meshes: Sequence[Mapping[str, int]],
+    facts: DeviceFacts | Unavailable = NO_FACTS,
+    runs: Mapping[int, Runs] | None = None,
+) -> "pandas.DataFrame":
+    """One row per collective; missing figures are NA and their reasons are in the column ``missing``.
+
+    Args:
+        linked: Compiled HLO.
+        meshes: As for `collectives_of`.
+        facts: What is published of a device of the target.
+        runs: How often instructions run, by their index in the listing's ops.
+    """
     import pandas
 
     rows = []
     for one in collectives_of(linked.listing, meshes):
-        figures = (one.axes, one.group_size, one.group_count, one.operand_bytes)
+        often = run_count(one, runs or {})
+        seconds = collective_seconds(one, facts)
+        if not isinstance(seconds, Unavailable):
+            seconds = often if isinstance(often, Unavailable) else seconds * often
+        figures = (one.axes, one.group_size, one.group_count, one.operand_bytes, link_bytes(one), often, seconds)
         missing = dict.fromkeys(value.reason for value in figures if isinstance(value, Unavailable))
         axes, *numbers = (None if isinstance(value, Unavailable) else value for value in figures)
         stack = linked.op_stack[one.op]
@@ -131,8 +187,18 @@ def collectives_frame(linked: LinkedListing, meshes: Sequence[Mapping[str, int]]
         named = ", ".join(axes) if axes is not None else None
         rows.append((one.kind, named, *numbers, linked.listing.ops[one.op].line + 1, *place, " ".join(missing)))
     frame = pandas.DataFrame(rows, columns=list(COLLECTIVE_COLUMNS))
-    whole = ("group_size", "groups", "operand_bytes", "line", "python_line")
-    return frame.astype(dict.fromkeys(whole, "Int64"))
+    whole = ("group_size", "groups", "operand_bytes", "link_bytes", "runs", "line", "python_line")
+    return frame.astype({**dict.fromkeys(whole, "Int64"), "seconds": "Float64"})
+
+
+def run_count(one: Collective, runs: Mapping[int, Runs]) -> int | Unavailable:
+    """How often a collective runs."""
+    found = runs.get(one.op)
+    if found is None:
+        return Unavailable("How often this instruction runs was not counted.")
+    if (known := found.known) is None:
+        return Unavailable("It stands in a loop whose number of runs is not known.")
+    return known
 
 
 def _operand_bytes(listing: Listing, op: Op) -> int | Unavailable:

@@ -7,40 +7,11 @@ demands that none is missing and none is left over. It is over 400 lines because
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
+from jaxscope._analysis.cost_columns import COST_TABLES
+from jaxscope._analysis.entry import Entry
 from jaxscope._analysis.memory import TOTAL, TOTAL_FORMULA
-
-Align = Literal["left", "right"]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One column or row.
-
-    Attributes:
-        key: Its name in the DataFrame, or the key of the row.
-        label: Its heading for people.
-        what: What it is.
-        source: Where it comes from.
-        missing: When there is no value, and what that means.
-        align: How a renderer aligns it.
-    """
-
-    key: str
-    label: str
-    what: str
-    source: str
-    missing: str
-    align: Align = "left"
-
-    @property
-    def help(self) -> str:
-        """The whole entry in three sentences."""
-        return f"{self.what} Source: {self.source} Missing: {self.missing}"
-
 
 _REASONS = Entry(
     "missing",
@@ -289,6 +260,31 @@ _COLLECTIVES = (
         "When the type of an operand is not known.",
         "right",
     ),
+    Entry(
+        "link_bytes",
+        "Through links",
+        "The bytes that each device must at least send or receive in one run.",
+        "The known lower bound of the collective: 2(n − 1)/n of an all-reduce's operand, n − 1 times an all-gather's, "
+        "(n − 1)/n of a reduce-scatter's or all-to-all's.",
+        "As for the operand and the group.",
+        "right",
+    ),
+    Entry(
+        "runs",
+        "Runs",
+        "How often it runs in one run of the program.",
+        "The trip counts of the loops around it.",
+        "In a loop whose trip count is not known.",
+        "right",
+    ),
+    Entry(
+        "seconds",
+        "At least",
+        "Seconds that all its runs cannot beat on this target.",
+        "The bytes through links over the published speed of all links of a device, one direction.",
+        "When the bytes, the runs or the interconnect are not known.",
+        "right",
+    ),
     Entry("line", "HLO line", "The line of the compiled text, from 1.", "The listing.", "Never.", "right"),
     Entry("file", "File", "The Python file.", "The debug location.", "When the compiler made the instruction."),
     Entry(
@@ -345,6 +341,7 @@ COLUMNS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
         "memory": _MEMORY,
         "collectives": _COLLECTIVES,
         "targets": _TARGETS,
+        **COST_TABLES,
     }
 )
 
