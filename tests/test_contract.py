@@ -19,7 +19,7 @@ def test_generated_file_is_fresh(name):
     [
         (list[list[int | str | bool]], "(number | string | boolean)[][]"),
         (float | None, "number | null"),
-        (model.Tone, '"" | "error" | "warning" | "muted"'),
+        (model.Tone, '"" | "error" | "warning" | "muted" | "good"'),
         (list[model.Row], "Row[]"),
         (dict[str, list[int]], "Record<string, number[]>"),
     ],

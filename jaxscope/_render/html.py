@@ -62,7 +62,7 @@ _CODE = re.compile("`([^`\n]+)`")
 _STATUS_WORDS = {"done": "✓ done", "failed": "✕ failed", "running": "… running"}
 # Notebooks' own style sheets put every cell to the right, and only a style of the cell's own is stronger than that.
 _ALIGN = {"left": 'align="left" style="text-align:left"', "right": 'align="right"'}
-_TONE_SIGNS = {"error": "✕", "warning": "▲", "muted": "", "": ""}
+_TONE_SIGNS = {"error": "✕", "warning": "▲", "muted": "", "good": "✓", "": ""}
 
 
 class Source(Protocol):

@@ -52,6 +52,7 @@ def build_view(programs: Programs) -> View:
         versions=versions(),
         notes=list(dict.fromkeys(note for facts in programs for note in facts.notes)),
         tabs=tabs,
+        heat={},
     )
 
 
@@ -108,6 +109,7 @@ def _tab(key: str, title: str, kind: Any = "listing", status: Status = "pending"
         seconds=None,
         reason=reason,
         failure=None,
+        figures=[],
         tables=[],
         notes=[],
         targets=[],

@@ -1,18 +1,19 @@
 """The contract between the facts and the pictures: what text, HTML and the widget are all made from.
 
 Problem: three renderers must show the same facts, and a saved picture must be readable without JAX or a kernel. Input:
-none; this module only defines the shapes. Output: `View` (small, synced with the browser) and one `ListingIndex` per
-listing (large, sent deflated and on demand beside the listing's exact text).
+none; this module only defines the shapes. Output: `View` (small, synced with the browser), one `ListingIndex` per
+listing (large, sent deflated and on demand beside the listing's exact text), and `LiveColumns` for a chart of live
+buffers (as large, sent in the same way).
 
 `js/src/schema.d.ts` is generated from this module by ``python -m tests.contract``; a test fails when it is stale.
 """
 
 from typing import Literal, NotRequired, TypedDict
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 Status = Literal["pending", "running", "done", "failed", "not reached", "unavailable", "on request"]
-Tone = Literal["", "error", "warning", "muted"]
+Tone = Literal["", "error", "warning", "muted", "good"]
 
 # Values of `ListingIndex.line_stack` below zero.
 LINE_WITHOUT_OP = -1
@@ -39,11 +40,19 @@ class FailureView(TypedDict):
     traceback: str
 
 
+class Link(TypedDict):
+    """A line, from 0, of the listing of that key: a tab's, ``python`` among them."""
+
+    listing: str
+    line: int
+
+
 class Column(TypedDict):
     """A column of a table.
 
     `help` says what it is, where it comes from and when it is missing, and is shown on demand; `code` says that its
-    cells are names and types, not words.
+    cells are names and types, not words. With `bar`, a bar beside each cell's figure shows how much that is: of 100 %
+    where the cell ends in a percent sign, else of the largest figure of the column.
     """
 
     key: str
@@ -51,18 +60,114 @@ class Column(TypedDict):
     align: Literal["left", "right"]
     code: bool
     help: str
+    bar: NotRequired[bool]
 
 
 class Row(TypedDict):
-    """`cells` in column order; `marks` are the indices of the cells that the tone is about."""
+    """`cells` in column order; `marks` are the indices of the cells that the tone is about.
+
+    `link` is the line that the row is about: its first cell leads there.
+    """
 
     cells: list[str]
     tone: Tone
     marks: list[int]
+    link: NotRequired[Link]
+
+
+class Tick(TypedDict):
+    """A labelled place on an axis; like every place in a chart it is a share, from 0 to 1, of its length."""
+
+    at: float
+    label: str
+
+
+class Part(TypedDict):
+    """A part of a whole: ``temporaries 540 MiB`` and its share of the bar's length."""
+
+    label: str
+    share: float
+
+
+class Stack(TypedDict):
+    """Parts of one whole side by side, with a legend; `marks` are limits such as the memory of the target."""
+
+    kind: Literal["stack"]
+    summary: str
+    parts: list[Part]
+    marks: list[Tick]
+
+
+class Steps(TypedDict):
+    """Bytes over the instants of a schedule; beside it, the table shows what is alive at the instant that is chosen.
+
+    The table that the chart belongs to holds the rows of the peak, for whoever cannot choose; the browser fills it from
+    `LiveColumns`.
+
+    Attributes:
+        summary: The curve in a sentence.
+        data: The key under which `LiveColumns` are asked for, like a listing's.
+        count: How many instants there are.
+        peak: The instant of the most bytes, from 0.
+        label: What stands beside the peak.
+        axis: What the instants are, below the chart.
+        top: The bytes at the upper edge of the chart.
+        ticks: Of the bytes.
+    """
+
+    kind: Literal["steps"]
+    summary: str
+    data: str
+    count: int
+    peak: int
+    label: str
+    axis: str
+    top: float
+    ticks: list[Tick]
+
+
+class Roof(TypedDict):
+    """A line of a roofline chart: ``[x, y]`` of its corners, and its name."""
+
+    label: str
+    points: list[list[float]]
+
+
+class Scatter(TypedDict):
+    """Points among roofs.
+
+    Attributes:
+        summary: The chart in a sentence.
+        x_label: What goes to the right.
+        y_label: What goes up.
+        x_ticks: On that axis; likewise `y_ticks`.
+        roofs: What bounds the points from above, and marks such as the ridge.
+        points: ``[x, y, share]`` for each row of the table that the chart belongs to, of which the rows after the last
+            point have none; the share, from 0 to 1, is drawn as the size. ``[]`` for a row that has no place.
+    """
+
+    kind: Literal["scatter"]
+    summary: str
+    x_label: str
+    y_label: str
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+    roofs: list[Roof]
+    points: list[list[float]]
 
 
 class Table(TypedDict):
-    """`source` names who made the figures; `empty` is the sentence shown when there are no rows."""
+    """A card.
+
+    Attributes:
+        source: Who made the figures.
+        empty: The sentence shown when there are no rows.
+        group: Tables of a tab with the same `group` are one card, and the reader chooses between them.
+        choice: What it is called among those: ``Python line``, ``kernel``.
+        chart: A picture of the rows, above them.
+        request: The words of a button that asks the kernel for what the card lacks, which takes another compilation;
+            only where the card has something to ask for. The answer is another view.
+    """
 
     key: str
     title: str
@@ -73,6 +178,32 @@ class Table(TypedDict):
     rows: list[Row]
     notes: list[str]
     empty: str
+    group: NotRequired[str]
+    choice: NotRequired[str]
+    chart: NotRequired[Stack | Steps | Scatter]
+    request: NotRequired[str]
+
+
+class Figure(TypedDict):
+    """One of the figures that a report begins with: ``34.6 MFLOP``, what it is, and a remark such as XLA's own."""
+
+    label: str
+    value: str
+    note: str
+    help: str
+    tone: Tone
+
+
+class Heat(TypedDict):
+    """Lines of a listing, from 0, that a noticeable share of the work comes from.
+
+    `shares` are from 0 to 1 and `texts` the same for people; `help` says what they are shares of.
+    """
+
+    help: str
+    lines: list[int]
+    shares: list[float]
+    texts: list[str]
 
 
 class Tab(TypedDict):
@@ -81,7 +212,8 @@ class Tab(TypedDict):
     `count` is a short string such as ``18 eqns`` ("" while unknown), `seconds` the stage's own time (None where there
     is none), `reason` why a tab without content has none, or what opening one costs that is made on request. A listing
     tab carries `lines` and `size_bytes` once it is
-    known. `targets` are the names of the targets that the tab is about; empty means all.
+    known. `targets` are the names of the targets that the tab is about; empty means all. `figures` stand before its
+    tables.
     """
 
     key: str
@@ -92,6 +224,7 @@ class Tab(TypedDict):
     seconds: float | None
     reason: str
     failure: FailureView | None
+    figures: list[Figure]
     tables: list[Table]
     notes: list[str]
     targets: list[str]
@@ -117,7 +250,9 @@ class Choice(TypedDict):
 class View(TypedDict):
     """The whole picture but for the listings' text.
 
-    `targets` are those that the program is compiled for, `choices` those that the kernel could compile it for.
+    `targets` are those that the program is compiled for, `choices` those that the kernel could compile it for. `heat`
+    is by the key of a listing; that of Python stands under ``python`` for the first target and under ``python@`` with the
+    name of the target for each other one.
     """
 
     schema: int
@@ -128,6 +263,7 @@ class View(TypedDict):
     versions: str
     notes: list[str]
     tabs: list[Tab]
+    heat: dict[str, Heat]
 
 
 class Rule(TypedDict):
@@ -185,6 +321,8 @@ class ListingIndex(TypedDict):
             (negative: after it), 0 where no entry defines it.
         calls: Pairs, flat: a line that names a function, computation or shared jaxpr, and how many lines before it that
             begins (negative: after it).
+        costs: What ops cost, in words: ``16.8 MFLOP · 1.0 MiB moved``.
+        line_cost: Index into `costs` for every line, -1 for none; both are left out where nothing is known.
     """
 
     key: str
@@ -209,3 +347,34 @@ class ListingIndex(TypedDict):
     op_operands: list[int]
     operand_source: list[int]
     calls: list[int]
+    costs: NotRequired[list[str]]
+    line_cost: NotRequired[list[int]]
+
+
+class LiveColumns(TypedDict):
+    """What is alive when, as columns; JSON that travels like a listing's index, with an empty text beside it.
+
+    Attributes:
+        strings: Every text of the columns, once.
+        listing: The key of the listing that `step_line` and `line` point into.
+        step_bytes: The bytes alive at each instant.
+        step_name: Index into `strings` of what runs then, -1 for none.
+        step_line: Its line, -1 for none.
+        size: The bytes of each buffer, the largest first.
+        first: The instant from which on it is alive.
+        last: The last instant at which it is.
+        line: The line of the op that makes it, -1 for none.
+        cells: Index into `strings` for each buffer, by key of the table's column; -1 for an empty cell. The columns
+            `size`, `total` (the sum down to this row) and `lifetime` are made from the figures and left out.
+    """
+
+    strings: list[str]
+    listing: str
+    step_bytes: list[int]
+    step_name: list[int]
+    step_line: list[int]
+    size: list[int]
+    first: list[int]
+    last: list[int]
+    line: list[int]
+    cells: dict[str, list[int]]

@@ -16,18 +16,70 @@ export interface FailureView {
   traceback: string;
 }
 
+export interface Link {
+  listing: string;
+  line: number;
+}
+
 export interface Column {
   key: string;
   label: string;
   align: "left" | "right";
   code: boolean;
   help: string;
+  bar?: boolean;
 }
 
 export interface Row {
   cells: string[];
-  tone: "" | "error" | "warning" | "muted";
+  tone: "" | "error" | "warning" | "muted" | "good";
   marks: number[];
+  link?: Link;
+}
+
+export interface Tick {
+  at: number;
+  label: string;
+}
+
+export interface Part {
+  label: string;
+  share: number;
+}
+
+export interface Stack {
+  kind: "stack";
+  summary: string;
+  parts: Part[];
+  marks: Tick[];
+}
+
+export interface Steps {
+  kind: "steps";
+  summary: string;
+  data: string;
+  count: number;
+  peak: number;
+  label: string;
+  axis: string;
+  top: number;
+  ticks: Tick[];
+}
+
+export interface Roof {
+  label: string;
+  points: number[][];
+}
+
+export interface Scatter {
+  kind: "scatter";
+  summary: string;
+  x_label: string;
+  y_label: string;
+  x_ticks: Tick[];
+  y_ticks: Tick[];
+  roofs: Roof[];
+  points: number[][];
 }
 
 export interface Table {
@@ -35,11 +87,30 @@ export interface Table {
   title: string;
   source: string;
   summary: string;
-  tone: "" | "error" | "warning" | "muted";
+  tone: "" | "error" | "warning" | "muted" | "good";
   columns: Column[];
   rows: Row[];
   notes: string[];
   empty: string;
+  group?: string;
+  choice?: string;
+  chart?: Stack | Steps | Scatter;
+  request?: string;
+}
+
+export interface Figure {
+  label: string;
+  value: string;
+  note: string;
+  help: string;
+  tone: "" | "error" | "warning" | "muted" | "good";
+}
+
+export interface Heat {
+  help: string;
+  lines: number[];
+  shares: number[];
+  texts: string[];
 }
 
 export interface Tab {
@@ -51,6 +122,7 @@ export interface Tab {
   seconds: number | null;
   reason: string;
   failure: FailureView | null;
+  figures: Figure[];
   tables: Table[];
   notes: string[];
   targets: string[];
@@ -78,6 +150,7 @@ export interface View {
   versions: string;
   notes: string[];
   tabs: Tab[];
+  heat: Record<string, Heat>;
 }
 
 export interface Rule {
@@ -122,4 +195,19 @@ export interface ListingIndex {
   op_operands: number[];
   operand_source: number[];
   calls: number[];
+  costs?: string[];
+  line_cost?: number[];
+}
+
+export interface LiveColumns {
+  strings: string[];
+  listing: string;
+  step_bytes: number[];
+  step_name: number[];
+  step_line: number[];
+  size: number[];
+  first: number[];
+  last: number[];
+  line: number[];
+  cells: Record<string, number[]>;
 }

@@ -89,6 +89,7 @@ class RecordedSource(ViewSource):
             versions="recorded",
             notes=[],
             tabs=tabs,
+            heat={},
         )
 
 
@@ -102,6 +103,7 @@ def _tab(key: str, title: str, count: str, lines: int, size_bytes: int) -> Tab:
         seconds=None,
         reason="",
         failure=None,
+        figures=[],
         tables=[],
         notes=[],
         targets=[],

@@ -131,6 +131,7 @@ def tab(key: str, title: str, kind: str = "listing", **fields) -> Tab:
         "seconds": None,
         "reason": "",
         "failure": None,
+        "figures": [],
         "tables": [],
         "notes": [],
         "targets": [],
@@ -191,6 +192,7 @@ def view(tabs: list, **fields) -> View:
         "versions": "JAX 0.10.2, jaxlib 0.10.2",
         "notes": [],
         "tabs": tabs,
+        "heat": {},
     }
     made.update(fields)
     return made  # type: ignore[return-value]
