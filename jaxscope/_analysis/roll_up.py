@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from jaxscope._analysis.unavailable import Unavailable
-from jaxscope._analysis.work import Amount, KernelCost, OpCost, ProgramCost, Runs, Work
+from jaxscope._analysis.work import ONCE, Amount, KernelCost, OpCost, ProgramCost, Runs, Work
 from jaxscope._ir.model import NO_STACK, Frame
 from jaxscope._links import LinkedListing
 
@@ -39,7 +39,8 @@ class CostGroup:
         moved: Bytes that its kernels read and write, own ones only.
         ops: Indices of the listing's ops that it counts itself, in their order.
         unknown: Names and reasons of what it counts itself and nobody can look into.
-        runs: How often its one op runs; for groups of several ops, those of the dearest.
+        dearest: Index of the dearest of these ops; where it only moves bytes, of a kernel.
+        runs: How often that runs.
     """
 
     key: str
@@ -49,6 +50,7 @@ class CostGroup:
     moved: "Bytes"
     ops: tuple[int, ...]
     unknown: tuple[str, ...]
+    dearest: int
     runs: Runs
 
 
@@ -71,7 +73,7 @@ class _Group:
         self.missing: dict[str, None] = {}
         self.ops: list[int] = []
         self.unknown: dict[str, None] = {}
-        self.dearest = (-1, Runs())
+        self.weight, self.dearest, self.runs = -1, -1, ONCE
 
     def add(self, cost: OpCost, *, is_own: bool) -> None:
         if isinstance(cost.work, Work):
@@ -85,10 +87,12 @@ class _Group:
             weight = cost.work.flops * cost.runs.with_loops_once
         else:
             self.unknown[cost.work.reason] = None
-        if weight > self.dearest[0]:
-            self.dearest = (weight, cost.runs)
+        if weight > self.weight:
+            self.weight, self.dearest, self.runs = weight, cost.op, cost.runs
 
     def move(self, kernel: KernelCost) -> None:
+        if self.dearest < 0:
+            self.dearest, self.runs = kernel.op, kernel.runs
         size = moved_bytes(kernel)
         if isinstance(size, Unavailable):
             self.missing[size.reason] = None
@@ -104,7 +108,8 @@ class _Group:
             Bytes(self.moved, tuple(self.missing)),
             tuple(self.ops),
             tuple(self.unknown),
-            self.dearest[1],
+            self.dearest,
+            self.runs,
         )
 
 
@@ -261,6 +266,7 @@ def _by_kernel(cost: ProgramCost, linked: LinkedListing) -> tuple[CostGroup, ...
                 moved=Bytes(0, (size.reason,)) if missing else Bytes(size * kernel.runs.with_loops_once),
                 ops=(kernel.op,),
                 unknown=(kernel.work.reason,) if isinstance(kernel.work, Unavailable) else (),
+                dearest=kernel.op,
                 runs=kernel.runs,
             )
         )

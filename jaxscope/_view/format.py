@@ -5,6 +5,7 @@ for times, whose last digits are noise.
 """
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_SMALL = ("s", "ms", "µs", "ns")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
 
 
@@ -30,6 +31,19 @@ def format_seconds(seconds: float) -> str:
     if seconds < 99.95:
         return f"{seconds:.1f} s"
     return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def format_duration(seconds: float) -> str:
+    """``3.20 µs``, ``12.0 ms``, ``1.50 s``: times worked out, not measured, whose digits mean something."""
+    if seconds <= 0:
+        return "0 s"
+    power = min((unit for unit in range(len(_SMALL)) if seconds * 1000**unit >= 0.9995), default=len(_SMALL) - 1)
+    return f"{_digits(seconds * 1000**power)} {_SMALL[power]}"
+
+
+def format_percent(share: float) -> str:
+    """``48.5 %`` for 0.485."""
+    return f"{100 * share:.1f} %"
 
 
 def format_count(number: int, unit: tuple[str, str]) -> str:
