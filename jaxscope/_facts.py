@@ -14,9 +14,15 @@ from typing import Any
 
 from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.cost import CostTable, cost_of
+from jaxscope._analysis.hlo_cost import count_hlo
 from jaxscope._analysis.memory import MemoryTable, memory_of
 from jaxscope._analysis.mismatches import Mismatches
+from jaxscope._analysis.reconciliation import Reconciliation, reconcile
+from jaxscope._analysis.roofline import Roofline, roofline_of
 from jaxscope._analysis.signature import Signature, signature_of
+from jaxscope._analysis.stablehlo_cost import count_stablehlo
+from jaxscope._analysis.unavailable import Unavailable
+from jaxscope._analysis.work import ProgramCost
 from jaxscope._dumps import dump_texts
 from jaxscope._failures import explain, message_of
 from jaxscope._inputs import Request
@@ -69,6 +75,7 @@ class Facts:
         self.running: str | None = None
         self._stages: dict[str, Stage] = {}
         self._listings: dict[str, LinkedListing] = {}
+        self._costs: dict[str, ProgramCost] = {}
         self._dump: dict[str, str] | None = None
         self._refusals: dict[str, UnavailableError] = {}
         self.dump_seconds: float | None = None
@@ -257,6 +264,52 @@ class Facts:
         """XLA's own cost figures."""
         texts = {key: self.listing(key).listing.text for key in self.available_listings() if key != "jaxpr"}
         return cost_of(self.product("lower"), self.product("compile"), texts.get("hlo"), texts.get("stablehlo"))
+
+    # The account of work, of which the browser's gutters and status bar have a part as well.
+
+    def program_cost(self, key: str) -> ProgramCost:
+        """The account of the work of a listing, ``stablehlo`` or ``hlo``; made on first use.
+
+        Raises:
+            UnavailableError: There is no such text.
+        """
+        if key not in self._costs:
+            listing = self.listing(key).listing
+            if key == "hlo":
+                self._costs[key] = count_hlo(listing)
+            else:
+                self._costs[key] = count_stablehlo(listing, self._stage_listing("jaxpr"))
+        return self._costs[key]
+
+    @cached_property
+    def main_cost(self) -> tuple[str, LinkedListing, ProgramCost]:
+        """Key, listing and account of what runs, or of what was asked for where nothing was compiled.
+
+        Raises:
+            UnavailableError: Neither text is there.
+        """
+        key = "hlo" if self._stage_listing("hlo") is not None else "stablehlo"
+        return key, self.listing(key), self.program_cost(key)
+
+    @cached_property
+    def roofline(self) -> Roofline | Unavailable:
+        """The compiled program's kernels against the target's published figures."""
+        if self._stage_listing("hlo") is None:
+            return Unavailable("There is no compiled text to count.")
+        return roofline_of(self.program_cost("hlo"), self.target.facts)
+
+    @cached_property
+    def reconciliations(self) -> tuple[Reconciliation, ...]:
+        """From our figures of the compiled program to XLA's, cause by cause; () where there is no compiled text."""
+        if self._stage_listing("hlo") is None:
+            return ()
+        xla = {row.key: row.after for row in self.cost.rows}
+        return reconcile(self.listing("hlo").listing, self.program_cost("hlo"), xla)
+
+    @cached_property
+    def python_lines(self) -> Mapping[tuple[str, int], int]:
+        """(file, line) to the line of the Python side, from 0; only asked for once all stages have ended."""
+        return {(line.file, line.number): row for row, line in enumerate(self.python_side()[1]) if line.number}
 
     @cached_property
     def meshes(self) -> tuple[Mapping[str, int], ...]:

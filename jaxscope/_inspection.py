@@ -7,15 +7,19 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import jax
 
-from jaxscope._analysis.collectives import collectives_frame
+from jaxscope._analysis.collectives import collectives_frame, kernel_runs
+from jaxscope._analysis.control_flow import loops_frame
 from jaxscope._analysis.cost import cost_frame
 from jaxscope._analysis.memory import memory_frame
 from jaxscope._analysis.mismatches import Mismatches, check_call, mismatch_frame
 from jaxscope._analysis.operations import operations_frame
+from jaxscope._analysis.reconciliation import reconciliation_frame
+from jaxscope._analysis.roll_up import GROUPINGS, Grouping, group_frame
+from jaxscope._analysis.roofline import roofline_frame
 from jaxscope._analysis.signature import signature_frame
 from jaxscope._facts import Facts
 from jaxscope._programs import Programs
@@ -64,6 +68,13 @@ class Check:
 
     def _repr_html_(self) -> str:
         return render_table(mismatch_table(self.mismatches))
+
+
+def _or_none(make: Callable[[], Any]) -> Any:
+    try:
+        return make()
+    except UnavailableError:
+        return None
 
 
 class Job(Protocol):
@@ -248,11 +259,73 @@ class Inspection:
 
     @property
     def cost(self) -> "pd.DataFrame":
-        """XLA's own cost figures (FLOPs, transcendentals, bytes), before and after optimisation.
+        """FLOPs, transcendentals and bytes: jaxscope's own count, loops multiplied, beside XLA's figures.
 
         With several targets, a column ``target`` comes first.
         """
-        return self._frame(lambda facts: cost_frame(facts.cost))
+        return self._frame(
+            lambda facts: cost_frame(
+                facts.cost, *(_or_none(lambda: facts.program_cost(key)) for key in ("stablehlo", "hlo"))
+            )
+        )
+
+    def cost_by(self, grouping: Grouping, *, stage: Literal["stablehlo", "hlo"] | None = None) -> "pd.DataFrame":
+        """What each line, function, scope, op or kernel costs, dearest first; loops are multiplied by their counts.
+
+        Args:
+            grouping: ``line`` of Python, ``function``, ``scope``, ``op`` or ``kernel``.
+            stage: The listing that is counted: ``hlo`` is what runs, on one device, ``stablehlo`` what was asked for,
+                on all. By default the former, or the latter where nothing was compiled.
+
+        Returns:
+            FLOPs, share, transcendentals, integer operations, bytes moved, runs, and what is not known; with several
+            targets, a column ``target`` comes first.
+
+        Raises:
+            InputError: There is no such grouping or stage, or kernels were asked of StableHLO.
+            UnavailableError: There is no such text.
+        """
+        if grouping not in GROUPINGS or stage not in (None, "stablehlo", "hlo"):
+            raise InputError(
+                f"Summing the cost by {grouping!r} of the stage {stage!r}: there is no such choice. "
+                f"Pass one of {', '.join(GROUPINGS)}, and 'stablehlo' or 'hlo' as stage=."
+            )
+        if grouping == "kernel" and stage == "stablehlo":
+            raise InputError(
+                "Summing the cost by kernel of the stage 'stablehlo': only compiled HLO has kernels. "
+                "Leave stage= out, or sum by 'op'."
+            )
+
+        def frame(facts: Facts) -> "pd.DataFrame":
+            key = stage or ("hlo" if grouping == "kernel" else facts.main_cost[0])
+            return group_frame(facts.program_cost(key), facts.listing(key), grouping)
+
+        return self._frame(frame)
+
+    @property
+    def loops(self) -> "pd.DataFrame":
+        """One row per loop and conditional: how often it runs and where that was read, or what each branch costs.
+
+        With several targets, a column ``target`` comes first.
+        """
+        return self._frame(lambda facts: loops_frame(facts.main_cost[2], facts.main_cost[1]))
+
+    @property
+    def roofline(self) -> "pd.DataFrame":
+        """One row per kernel, slowest first: intensity, the time it cannot beat on the target, and what binds it.
+
+        Without rows where nothing is known of the target; ``frame.attrs["missing"]`` then says why. With several
+        targets, a column ``target`` comes first.
+        """
+        return self._frame(lambda facts: roofline_frame(facts.roofline, facts.listing("hlo")))
+
+    @property
+    def reconciliation(self) -> "pd.DataFrame":
+        """From jaxscope's figures of the compiled program to XLA's, cause by cause.
+
+        With several targets, a column ``target`` comes first.
+        """
+        return self._frame(lambda facts: reconciliation_frame(facts.reconciliations, facts.listing("hlo")))
 
     @property
     def memory(self) -> "pd.DataFrame":
@@ -261,11 +334,15 @@ class Inspection:
 
     @property
     def collectives(self) -> "pd.DataFrame":
-        """One row per instruction that communicates: axes of the mesh, groups, bytes, lines.
+        """One row per instruction that communicates: axes of the mesh, groups, bytes, least time, lines.
 
         With several targets, a column ``target`` comes first.
         """
-        return self._frame(lambda facts: collectives_frame(facts.listing("hlo"), facts.meshes))
+        return self._frame(
+            lambda facts: collectives_frame(
+                facts.listing("hlo"), facts.meshes, facts.target.facts, kernel_runs(facts.program_cost("hlo"))
+            )
+        )
 
     @property
     def signature(self) -> "pd.DataFrame":

@@ -16,7 +16,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from jaxscope._analysis.unavailable import Unavailable
-from jaxscope._analysis.work import Runs
+from jaxscope._analysis.work import ProgramCost, Runs
 from jaxscope._ir.model import NO_STACK, Listing, Op
 from jaxscope._ir.shapes import size_bytes
 from jaxscope._links import LinkedListing
@@ -189,6 +189,11 @@ def collectives_frame(
     frame = pandas.DataFrame(rows, columns=list(COLLECTIVE_COLUMNS))
     whole = ("group_size", "groups", "operand_bytes", "link_bytes", "runs", "line", "python_line")
     return frame.astype({**dict.fromkeys(whole, "Int64"), "seconds": "Float64"})
+
+
+def kernel_runs(cost: ProgramCost) -> dict[int, Runs]:
+    """How often each instruction of a compiled program's schedules runs, by its index in the listing's ops."""
+    return {kernel.op: kernel.runs for kernel in cost.kernels}
 
 
 def run_count(one: Collective, runs: Mapping[int, Runs]) -> int | Unavailable:

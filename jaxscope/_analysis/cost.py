@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jaxscope import _jax_types
+from jaxscope._analysis.roll_up import moved_bytes
 from jaxscope._analysis.unavailable import Unavailable
+from jaxscope._analysis.work import ProgramCost
 
 if TYPE_CHECKING:
     import pandas
@@ -103,21 +105,46 @@ def cost_of(lowered: Any, compiled: Any, hlo_text: str | None = None, stablehlo_
     return CostTable(rows, uncounted, (*notes, *_notes(before, after, facts, uncounted)))
 
 
-COST_COLUMNS = ("figure", "before", "after", "part", "note", "missing")
+COST_COLUMNS = ("figure", "counted_before", "counted_after", "before", "after", "part", "note", "missing")
 
 
-def cost_frame(table: CostTable) -> "pandas.DataFrame":
-    """The figures as a pandas DataFrame; missing ones are NA and their reasons are in the column ``missing``."""
+def cost_frame(
+    table: CostTable, counted_before: "ProgramCost | None" = None, counted_after: "ProgramCost | None" = None
+) -> "pandas.DataFrame":
+    """Our figures beside XLA's; missing ones are NA and the reasons of XLA's are in the column ``missing``.
+
+    Args:
+        table: XLA's.
+        counted_before: Our account of the StableHLO, where there is one.
+        counted_after: Our account of the compiled HLO, where there is one.
+    """
     import pandas
 
+    counted = {name: counted_figures(cost) for name, cost in (("before", counted_before), ("after", counted_after))}
     rows = []
     for row in table.rows:
         figures = {"before": row.before, "after": row.after}
         reasons = [f"{name}: {value.reason}" for name, value in figures.items() if isinstance(value, Unavailable)]
         known = {name: None if isinstance(value, Unavailable) else value for name, value in figures.items()}
-        rows.append({"figure": row.key, **known, "part": row.is_part, "note": row.note, "missing": " ".join(reasons)})
+        ours = {f"counted_{name}": figures.get(row.key) for name, figures in counted.items()}
+        facts = {"part": row.is_part, "note": row.note, "missing": " ".join(reasons)}
+        rows.append({"figure": row.key, **ours, **known, **facts})
     frame = pandas.DataFrame(rows, columns=list(COST_COLUMNS))
-    return frame.astype({"before": "Float64", "after": "Float64", "part": "bool"})
+    whole = dict.fromkeys(("counted_before", "counted_after"), "Int64")
+    return frame.astype({**whole, "before": "Float64", "after": "Float64", "part": "bool"})
+
+
+def counted_figures(cost: "ProgramCost | None") -> dict[str, int]:
+    """Our totals under XLA's names, unknown loops run once; {} without an account."""
+    if cost is None:
+        return {}
+    work = cost.total.with_loops_once
+    figures = {"flops": work.flops, "transcendentals": work.transcendentals}
+    if cost.kernels:
+        sizes = [(moved_bytes(kernel), kernel.runs.with_loops_once) for kernel in cost.kernels if kernel.is_counted]
+        if not any(isinstance(size, Unavailable) for size, _ in sizes):
+            figures["bytes accessed"] = sum(size * runs for size, runs in sizes)  # type: ignore[operator,misc]
+    return figures
 
 
 def _read(stage: Any, name: str, notes: list[str]) -> dict[str, float] | Unavailable:

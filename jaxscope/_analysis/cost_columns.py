@@ -49,7 +49,7 @@ _KEYS = (
         "The compiled HLO.",
         "Never.",
     ),
-    Entry("line", "HLO line", "The line of the compiled text, from 1.", "The listing.", "Never.", "right"),
+    Entry("line", "Line", "The line in the listing, from 1.", "The listing.", "Never.", "right"),
 )
 
 _FIGURES = (
@@ -218,11 +218,38 @@ _RECONCILIATION = (
     ),
 )
 
+_LOOPS = (
+    Entry("control", "Control", "The loop or conditional.", "Its name in the listing.", "Never."),
+    Entry("kind", "Kind", "loop or branches.", "The listing.", "Never."),
+    Entry(
+        "times",
+        "Times",
+        "How often the loop's body runs each time, or how many branches there are.",
+        "For loops the column beside it says where the count was read.",
+        "For loops whose count depends on data; the column symbol then names it.",
+        "right",
+    ),
+    Entry(
+        "symbol", "Symbol", "What stands for the count where it is not known, as n1.", "jaxscope.", "Where it is known."
+    ),
+    Entry(
+        "note",
+        "Note",
+        "Where a count was read or why it is not known; what each branch would cost.",
+        "The listing.",
+        "Never.",
+    ),
+    _BY_KEY["line"],
+    _BY_KEY["file"],
+    _BY_KEY["python_line"],
+)
+
 COST_TABLES: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
     {
         **{
             f"cost by {grouping}": tuple(_BY_KEY[key] for key in columns) for grouping, columns in GROUP_COLUMNS.items()
         },
+        "loops": _LOOPS,
         "roofline": _ROOFLINE,
         "reconciliation": _RECONCILIATION,
     }

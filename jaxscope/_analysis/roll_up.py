@@ -354,6 +354,9 @@ _WHOLE = frozenset(
 
 def unknown_text(amount: Amount) -> str:
     """How FLOPs depend on loops whose count is not known: ``100 + 7·n1``; "" where they do not."""
-    if amount.is_known:
-        return ""
-    return " + ".join("·".join((str(work.flops), *symbols)) for symbols, work in amount.terms if work.flops)
+    return "" if amount.is_known else amount_in_symbols(amount)
+
+
+def amount_in_symbols(amount: Amount) -> str:
+    """FLOPs as a sum with the symbols of unknown loops: ``107``, ``100 + 7·n1``."""
+    return " + ".join("·".join((str(work.flops), *symbols)) for symbols, work in amount.terms if work.flops) or "0"

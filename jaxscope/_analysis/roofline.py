@@ -11,12 +11,17 @@ S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52 (4), 2009. https://doi
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from jaxscope._analysis.roll_up import moved_bytes
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import KernelCost, ProgramCost, Work
+from jaxscope._ir.model import NO_STACK
+from jaxscope._links import LinkedListing
 from jaxscope._targets.model import DeviceFacts, Figure
+
+if TYPE_CHECKING:
+    import pandas
 
 Bound = Literal["compute", "memory"]
 
@@ -185,3 +190,48 @@ def _bound_of(
     bound: Bound | None = None if not seconds else "compute" if compute_s >= memory_s else "memory"
     intensity = flops / moved if moved else float("inf") if flops else 0.0
     return KernelBound(kernel, flops, moved, intensity, seconds, bound, peak)
+
+
+ROOFLINE_COLUMNS = (
+    "kernel",
+    "line",
+    "file",
+    "python_line",
+    "dtype",
+    "flops",
+    "moved_bytes",
+    "intensity",
+    "seconds",
+    "share",
+    "bound",
+    "missing",
+)
+
+
+def roofline_frame(roofline: Roofline | Unavailable, linked: LinkedListing) -> "pandas.DataFrame":
+    """One row per kernel, slowest first, then those that are left out; no rows where there is no roofline.
+
+    Args:
+        roofline: The kernels against the device.
+        linked: The compiled HLO that they stand in.
+    """
+    import pandas
+
+    def names(kernel: KernelCost) -> tuple[str, int, str | None, int | None]:
+        op, stack = linked.listing.ops[kernel.op], linked.op_stack[kernel.op]
+        frame = linked.stacks.frames[linked.stacks.nodes[stack][0]] if stack != NO_STACK else None
+        return (op.results[0], op.line + 1, frame.file if frame else None, frame.line if frame else None)
+
+    rows: list[tuple[object, ...]] = []
+    if isinstance(roofline, Roofline):
+        total = roofline.seconds
+        for one in roofline.kernels:
+            share = one.seconds / total if total else None
+            figures = (one.kernel.dtype, one.flops, one.moved_bytes, one.intensity, one.seconds, share, one.bound, "")
+            rows.append((*names(one.kernel), *figures))
+        for kernel, reason in roofline.left_out:
+            rows.append((*names(kernel), kernel.dtype, None, None, None, None, None, None, reason))
+    frame = pandas.DataFrame(rows, columns=list(ROOFLINE_COLUMNS))
+    frame.attrs["missing"] = roofline.reason if isinstance(roofline, Unavailable) else ""
+    whole = dict.fromkeys(("line", "python_line", "flops", "moved_bytes"), "Int64")
+    return frame.astype({**whole, **dict.fromkeys(("intensity", "seconds", "share"), "Float64")})
