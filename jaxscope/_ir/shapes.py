@@ -71,7 +71,7 @@ class ArrayType:
     @property
     def is_float(self) -> bool:
         """Whether an element is a real floating-point number."""
-        return self.element.startswith(("f", "bf"))
+        return self.element.startswith(("f", "bf", "tf"))
 
 
 @lru_cache(maxsize=1 << 16)
