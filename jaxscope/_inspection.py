@@ -70,13 +70,6 @@ class Check:
         return render_table(mismatch_table(self.mismatches))
 
 
-def _or_none(make: Callable[[], Any]) -> Any:
-    try:
-        return make()
-    except UnavailableError:
-        return None
-
-
 class Job(Protocol):
     """What is to be run for one target."""
 
@@ -263,11 +256,17 @@ class Inspection:
 
         With several targets, a column ``target`` comes first.
         """
-        return self._frame(
-            lambda facts: cost_frame(
-                facts.cost, *(_or_none(lambda: facts.program_cost(key)) for key in ("stablehlo", "hlo"))
-            )
-        )
+
+        def frame(facts: Facts) -> "pd.DataFrame":
+            counted = []
+            for key in ("stablehlo", "hlo"):
+                try:
+                    counted.append(facts.program_cost(key))
+                except UnavailableError:
+                    counted.append(None)
+            return cost_frame(facts.cost, *counted)
+
+        return self._frame(frame)
 
     def cost_by(self, grouping: Grouping, *, stage: Literal["stablehlo", "hlo"] | None = None) -> "pd.DataFrame":
         """What each line, function, scope, op or kernel costs, dearest first; loops are multiplied by their counts.
