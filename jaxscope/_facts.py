@@ -14,13 +14,10 @@ from typing import Any
 
 from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.cost import CostTable, cost_of
-from jaxscope._analysis.hlo_cost import count_hlo
 from jaxscope._analysis.memory import MemoryTable, memory_of
 from jaxscope._analysis.mismatches import Mismatches
-from jaxscope._analysis.reconciliation import Reconciliation, reconcile
 from jaxscope._analysis.roofline import Roofline, roofline_of
 from jaxscope._analysis.signature import Signature, signature_of
-from jaxscope._analysis.stablehlo_cost import count_stablehlo
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
 from jaxscope._dumps import dump_texts
@@ -273,6 +270,9 @@ class Facts:
         Raises:
             UnavailableError: There is no such text.
         """
+        from jaxscope._analysis.hlo_cost import count_hlo
+        from jaxscope._analysis.stablehlo_cost import count_stablehlo
+
         if key not in self._costs:
             listing = self.listing(key).listing
             if key == "hlo":
@@ -299,8 +299,10 @@ class Facts:
         return roofline_of(self.program_cost("hlo"), self.target.facts)
 
     @cached_property
-    def reconciliations(self) -> tuple[Reconciliation, ...]:
+    def reconciliations(self) -> tuple[Any, ...]:
         """From our figures of the compiled program to XLA's, cause by cause; () where there is no compiled text."""
+        from jaxscope._analysis.reconciliation import reconcile
+
         if self._stage_listing("hlo") is None:
             return ()
         xla = {row.key: row.after for row in self.cost.rows}

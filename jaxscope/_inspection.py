@@ -17,7 +17,6 @@ from jaxscope._analysis.cost import cost_frame
 from jaxscope._analysis.memory import memory_frame
 from jaxscope._analysis.mismatches import Mismatches, check_call, mismatch_frame
 from jaxscope._analysis.operations import operations_frame
-from jaxscope._analysis.reconciliation import reconciliation_frame
 from jaxscope._analysis.roll_up import GROUPINGS, Grouping, group_frame
 from jaxscope._analysis.roofline import roofline_frame
 from jaxscope._analysis.signature import signature_frame
@@ -324,6 +323,8 @@ class Inspection:
 
         With several targets, a column ``target`` comes first.
         """
+        from jaxscope._analysis.reconciliation import reconciliation_frame
+
         return self._frame(lambda facts: reconciliation_frame(facts.reconciliations, facts.listing("hlo")))
 
     @property
