@@ -1,0 +1,332 @@
+"""The account of a StableHLO module: what each op computes, and how often it runs.
+
+Problem: an op in a function that is called 48 times, inside a loop of 1000 steps, stands in the text once. Input: the
+`Listing` of a module, and where there is one the jaxpr that it was lowered from, for loops that do not say their count.
+Output: a `ProgramCost`. Regions that an op applies to scalars (the reducer of a reduction) are part of that op's work;
+regions and functions that run as they stand (loops, branches, calls) have ops of their own in the account. The
+condition of a loop runs once more than its body.
+
+Figures are those of the whole program. A manual computation (``shard_map``) is written for one device: it counts as
+often as there are devices that run it.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from jaxscope._analysis.custom_calls import Call, count_custom_call
+from jaxscope._analysis.regions import CALLS, TOP, Program
+from jaxscope._analysis.rules import Kind, Operation, count_work, operation_name, rule_of
+from jaxscope._analysis.stablehlo_attributes import read_operation, signature_of
+from jaxscope._analysis.trip_counts import read_trip_counts
+from jaxscope._analysis.unavailable import Unavailable
+from jaxscope._analysis.work import (
+    NEVER,
+    NO_WORK,
+    ONCE,
+    Amount,
+    Conditional,
+    Loop,
+    OpCost,
+    ProgramCost,
+    Runs,
+    Work,
+)
+from jaxscope._ir.locations import QUOTED
+from jaxscope._ir.model import Listing
+from jaxscope._ir.shapes import read_mlir_types
+
+# Ops whose type alone decides their work.
+_BY_TYPE = frozenset(("elementwise", "integer", "clamp", "transcendental"))
+_NAMES = re.compile(r"%[\w$.-]+(?:#\d+)?")
+# `custom_call @cu_threefry2x32_ffi(`    `call_target_name = "Sharding"`
+_TARGET = re.compile(rf"custom_call @([\w$.-]+|{QUOTED})|call_target_name ?= ?({QUOTED})")
+# `mhlo.num_partitions = 8 : i32`    `mhlo.num_replicas = 1 : i32`
+_DEVICES = re.compile(r"\bmhlo\.num_(?:partitions|replicas) ?= ?(\d+)")
+# `sdy.mesh @mesh = <["x"=2, "y"=4]>`    `stablehlo.mesh @mesh {axes = [...]}`
+_MESH = re.compile(r"\bsdy\.mesh @([\w$.-]+) = <\[([^\]]*)\]")
+_AXIS_SIZE = re.compile(r'"([^"]*)"=(\d+)')
+# `manual_axes={"x", "y"} (%arg1: tensor<4xf32>) {`, after `in_shardings=[<@mesh, [{"x"}]>]`
+_MANUAL_AXES = re.compile(r"\bmanual_axes=\{([^}]*)\}")
+_MESH_USE = re.compile(r"<@([\w$.-]+),")
+_BRANCHING = frozenset(("case", "if"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What an op computes itself, and the rule that said so."""
+
+    work: Work | Unavailable
+    rule: str
+
+
+_NOTHING = _Own(NO_WORK, "")
+
+
+def count_stablehlo(listing: Listing, jaxpr: Listing | None = None) -> ProgramCost:
+    """Counts a module.
+
+    Args:
+        listing: The module; where it has several functions the one called ``@main`` runs, and where there is none
+            those that no other calls.
+        jaxpr: What it was lowered from.
+
+    Returns:
+        The account. Ops of functions that nothing calls are not in it.
+    """
+    return _Accountant(Program(listing), jaxpr).account()
+
+
+class _Accountant:
+    def __init__(self, program: Program, jaxpr: Listing | None):
+        self.program = program
+        self.ops = program.listing.ops
+        text = program.listing.text
+        self.devices = math.prod(int(size) for size in _DEVICES.findall(program.listing.lines[0])) or 1
+        self.meshes = {
+            name: {axis: int(size) for axis, size in _AXIS_SIZE.findall(axes)} for name, axes in _MESH.findall(text)
+        }
+        self.by_text: dict[tuple[str, str, tuple[Work | Unavailable, ...]], _Own] = {}
+        self.own: dict[int, _Own] = {}
+        self.amounts: dict[int, Amount] = {}
+        self.conditionals: dict[int, Conditional] = {}
+        self.loops: dict[int, Loop] = {}
+        functions, called = program.functions, set(program.calls)
+        self.entries = (
+            [functions["@main"]] if "@main" in functions else [f for f in functions.values() if f not in called]
+        )
+        self.order = self.callers_first()
+        reached = {TOP, *self.order}
+        symbols = itertools.count(1)
+        for index, (count, source) in read_trip_counts(program, jaxpr).items():
+            if self.function_of(self.ops[index].block) in reached:
+                symbol = f"n{next(symbols)}" if isinstance(count, Unavailable) else ""
+                self.loops[index] = Loop(index, count, symbol, source)
+        self.manual: dict[int, int] = {}
+        # Runs of ops in what is counted, and in branches that are not the dearest.
+        self.runs: dict[bool, dict[int, Runs]] = {True: {}, False: {}}
+        self.function_runs: dict[bool, dict[int, Runs]] = {True: {}, False: {}}
+
+    def account(self) -> ProgramCost:
+        # Functions before their callers: a chain of calls can be longer than Python's stack.
+        for block in (*reversed(self.order), TOP):
+            self.amount(block)
+        self.run(TOP, ONCE, is_counted=True)
+        for entry in self.entries:
+            self.function_runs[True][entry] = ONCE
+        for function in self.order:
+            for is_counted in (True, False):
+                if (runs := self.function_runs[is_counted].get(function)) is not None:
+                    self.run(function, runs, is_counted=is_counted)
+        costs = []
+        for index in sorted({*self.runs[True], *self.runs[False]}):
+            is_counted = index in self.runs[True]
+            own = self.own[index]
+            costs.append(OpCost(index, own.work, self.runs[is_counted][index], is_counted, own.rule))
+        return ProgramCost(
+            ops=tuple(costs),
+            loops=tuple(self.loops.values()),
+            conditionals=tuple(self.conditionals[index] for index in sorted(self.conditionals)),
+            notes=tuple(self.notes()),
+        )
+
+    def notes(self) -> Iterable[str]:
+        """What has to be known to read the figures."""
+        if any(loop.symbol for loop in self.loops.values()):
+            yield "A symbol such as n1 stands for the mean number of steps of a loop each time it runs."
+        for devices in sorted(set(self.manual.values())):
+            if devices > 1:
+                yield f"A manual computation runs on {devices} devices, and counts on each of them."
+
+    # What a block computes in one run.
+
+    def amount(self, block: int) -> Amount:
+        """All that one run of a block computes, without what is not known."""
+        if block not in self.amounts:
+            # A function that calls itself is not valid, and counts once.
+            self.amounts[block] = Amount()
+            parts: list[tuple[Work, Runs]] = []
+            for index in self.program.ops_in.get(block, ()):
+                for inner, times in self.inner(index):
+                    amount = self.amount(inner)
+                    parts += ((work, _product(Runs.of({symbols: 1}), times)) for symbols, work in amount.terms)
+                work = self.own_work(index).work
+                if isinstance(work, Work):
+                    parts.append((work, ONCE))
+            self.amounts[block] = Amount.total(parts)
+        return self.amounts[block]
+
+    def inner(self, index: int) -> list[tuple[int, Runs]]:
+        """The blocks that an op runs as they stand, and how often in one run of the op; of branches the dearest."""
+        op = self.ops[index]
+        regions = self.program.regions.get(index, ())
+        if op.name in CALLS:
+            callee = self.program.callee(index)
+            return [(callee, ONCE)] if callee is not None else []
+        if not regions or self.kind(op.name) != "control":
+            return []
+        if (loop := self.loops.get(index)) is not None:
+            count = loop.symbol or loop.trip_count
+            body = (regions[-1], ONCE.times(count))
+            return [(regions[0], ONCE.times(count) + ONCE), body] if len(regions) > 1 else [body]
+        if operation_name(op.name) in _BRANCHING:
+            if index not in self.conditionals:
+                branches = tuple(self.amount(region) for region in regions)
+                dearest = max(range(len(branches)), key=lambda number: _dearness(branches[number]))
+                self.conditionals[index] = Conditional(index, branches, dearest)
+            return [(regions[self.conditionals[index].dearest], ONCE)]
+        times = ONCE.times(self.manual_devices(index)) if op.name == "sdy.manual_computation" else ONCE
+        return [(region, times) for region in regions]
+
+    def manual_devices(self, index: int) -> int:
+        """On how many devices a manual computation runs: the product of the sizes of its manual axes."""
+        if index not in self.manual:
+            text = self.program.own_text(index)
+            axes, mesh = _MANUAL_AXES.search(text), _MESH_USE.search(text)
+            sizes = self.meshes.get(mesh[1], {}) if mesh else {}
+            named = re.findall(r'"([^"]*)"', axes[1]) if axes else []
+            self.manual[index] = math.prod(sizes.get(axis, 1) for axis in named)
+        return self.manual[index]
+
+    def kind(self, name: str) -> Kind | None:
+        """The kind of an op's rule, None for an op without one."""
+        rule = rule_of(operation_name(name))
+        return rule.kind if rule else None
+
+    # What an op computes itself.
+
+    def own_work(self, index: int) -> _Own:
+        if index not in self.own:
+            self.own[index] = self.find_work(index)
+        return self.own[index]
+
+    def find_work(self, index: int) -> _Own:
+        op = self.ops[index]
+        name = operation_name(op.name)
+        rule = rule_of(name)
+        if rule is None:
+            return _Own(Unavailable(f"There is no rule for {op.name}."), "")
+        if op.name in CALLS:
+            known = self.program.callee(index) is not None
+            return _NOTHING if known else _Own(Unavailable(f"The function of this {name} is not here."), rule.key)
+        if rule.count is None:
+            return _NOTHING
+        text = self.program.own_text(index)
+        bodies = tuple(self.body(region) for region in self.program.regions.get(index, ()))
+        # Names differ from op to op, and no rule asks for them.
+        kept = signature_of(text) if rule.key in _BY_TYPE else _NAMES.sub("%", text)
+        key = (op.name, kept, bodies)
+        if key not in self.by_text:
+            self.by_text[key] = self.read(op.name, text, op.type, bodies, rule.key)
+        return self.by_text[key]
+
+    def read(self, name: str, text: str, result_type: str, bodies: tuple[Work | Unavailable, ...], rule: str) -> _Own:
+        if name == "stablehlo.custom_call":
+            found = _TARGET.search(text)
+            target = (found[1] or found[2]).strip('"') if found else "a target without a name"
+            given = signature_of(text).partition(" -> ")[0]
+            call = Call(target, read_mlir_types(given), read_mlir_types(result_type), text)
+            return _Own(*count_custom_call(call))
+        if not bodies and (applied := re.search(r" applies ([\w.]+)", text)):
+            bodies = (self.applied(applied[1], text),)
+        operation = read_operation(name, text, result_type, bodies, self.meshes, self.devices)
+        return _Own(count_work(operation), rule)
+
+    def applied(self, name: str, text: str) -> Work | Unavailable:
+        """The work of a reducer that is printed as one word, `applies stablehlo.add`, on scalars."""
+        arrays = read_mlir_types(signature_of(text).partition(" -> ")[0])
+        scalar = type(arrays[0])(arrays[0].element) if arrays else None
+        if scalar is None:
+            return Unavailable("The types of this reduction are not in its text.")
+        return count_work(Operation(operation_name(name), (scalar, scalar), (scalar,)))
+
+    def body(self, region: int) -> Work | Unavailable:
+        """The work of one application of a region."""
+        amount = self.amount(region)
+        if (reason := self.unknown_in(region)) is not None:
+            return reason
+        return amount.known if amount.is_known else Unavailable("Its region holds a loop whose count is not known.")
+
+    def unknown_in(self, block: int, around: frozenset[int] = frozenset()) -> Unavailable | None:
+        """The first reason why the work of a block is not known, None where it is."""
+        for index in self.program.ops_in.get(block, ()):
+            work = self.own_work(index).work
+            if isinstance(work, Unavailable):
+                return work
+            for inner, _ in self.inner(index):
+                if inner not in around and (reason := self.unknown_in(inner, around | {block})) is not None:
+                    return reason
+        return None
+
+    # How often things run.
+
+    def run(self, block: int, runs: Runs, *, is_counted: bool) -> None:
+        """Adds the runs of a block to its ops, and to what they run."""
+        for index in self.program.ops_in.get(block, ()):
+            own = self.own_work(index)
+            if own.work:
+                here = self.runs[is_counted]
+                here[index] = here.get(index, NEVER) + runs
+            inner = self.inner(index)
+            for child, times in inner:
+                self.run_inner(child, _product(runs, times), is_counted=is_counted)
+            if index in self.conditionals:
+                dearest = inner[0][0]
+                for region in self.program.regions[index]:
+                    if region != dearest:
+                        self.run_inner(region, runs, is_counted=False)
+
+    def run_inner(self, block: int, runs: Runs, *, is_counted: bool) -> None:
+        if self.program.listing.blocks[block].kind == "func":
+            # Its ops wait until every caller has said how often.
+            here = self.function_runs[is_counted]
+            here[block] = here.get(block, NEVER) + runs
+        else:
+            self.run(block, runs, is_counted=is_counted)
+
+    def function_of(self, block: int) -> int:
+        """The function that holds a block, or `TOP`."""
+        blocks = self.program.listing.blocks
+        while block != TOP and blocks[block].kind != "func":
+            block = blocks[block].parent
+        return block
+
+    def callers_first(self) -> list[int]:
+        """The functions that run, each after all that call it."""
+        callees: dict[int, list[int]] = {}
+        for callee, calls in self.program.calls.items():
+            for call in calls:
+                callees.setdefault(self.function_of(self.ops[call].block), []).append(callee)
+        order: list[int] = []
+        roots = [*self.entries, *callees.get(TOP, ())]
+        seen = set(roots)
+        stack = [(root, iter(callees.get(root, ()))) for root in reversed(roots)]
+        # Depth first, without Python's stack: a function goes to `order` when all below it are there.
+        while stack:
+            function, rest = stack[-1]
+            following = next((callee for callee in rest if callee not in seen), None)
+            if following is None:
+                order.append(function)
+                stack.pop()
+            else:
+                seen.add(following)
+                stack.append((following, iter(callees.get(following, ()))))
+        return order[::-1]
+
+
+def _dearness(amount: Amount) -> tuple[int, int, int]:
+    work = amount.with_loops_once
+    return (work.flops, work.transcendentals, work.integer_ops)
+
+
+def _product(runs: Runs, times: Runs) -> Runs:
+    """How often something runs that runs `times` in each of `runs`."""
+    found = NEVER
+    for symbols, number in times.terms:
+        part = runs.times(number)
+        for symbol in symbols:
+            part = part.times(symbol)
+        found += part
+    return found
