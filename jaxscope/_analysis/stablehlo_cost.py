@@ -300,9 +300,8 @@ class _Accountant:
             for call in calls:
                 callees.setdefault(self.function_of(self.ops[call].block), []).append(callee)
         order: list[int] = []
-        roots = [*self.entries, *callees.get(TOP, ())]
-        seen = set(roots)
-        stack = [(root, iter(callees.get(root, ()))) for root in reversed(roots)]
+        seen: set[int] = set()
+        stack = [(TOP, iter([*self.entries, *callees.get(TOP, ())]))]
         # Depth first, without Python's stack: a function goes to `order` when all below it are there.
         while stack:
             function, rest = stack[-1]
@@ -313,7 +312,8 @@ class _Accountant:
             else:
                 seen.add(following)
                 stack.append((following, iter(callees.get(following, ()))))
-        return order[::-1]
+        # All but `TOP`, which is the last to be done.
+        return order[-2::-1]
 
 
 def _dearness(amount: Amount) -> tuple[int, int, int]:
