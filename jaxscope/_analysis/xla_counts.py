@@ -11,6 +11,7 @@ https://github.com/openxla/xla/blob/main/xla/service/hlo_cost_analysis.cc
 """
 
 import math
+import re
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -95,7 +96,9 @@ _ELEMENTWISE = frozenset(
         "xor",
     )
 )
-_NO_BYTES = frozenset(("parameter", "constant", "get-tuple-element", "bitcast", "domain", "after-all", "add-dependency"))
+_NO_BYTES = frozenset(
+    ("parameter", "constant", "get-tuple-element", "bitcast", "domain", "after-all", "add-dependency")
+)
 # Numbers of this many bits and fewer are exact in single precision.
 _EXACT_BITS = 24
 _EXACT = 1 << _EXACT_BITS
@@ -121,15 +124,17 @@ class XlaConvention:
 
     Attributes:
         pointer_bytes: Bytes of an entry of a tuple's table.
-        sorts_arrays: Whether a sort of several arrays is charged the arrays that it gives, or their table.
+        counts_results: Whether an instruction with several results is charged these, or the table that names them.
+        pads_tiles: Whether arrays in tiles are as large as their whole tiles.
     """
 
     pointer_bytes: int
-    sorts_arrays: bool
+    counts_results: bool
+    pads_tiles: bool
 
 
 # Those of JAX 0.12, 0.10 and 0.8: a module does not say which XLA made it.
-CONVENTIONS = (XlaConvention(4, True), XlaConvention(8, True), XlaConvention(8, False))
+CONVENTIONS = (XlaConvention(4, True, True), XlaConvention(8, True, False), XlaConvention(8, False, False))
 
 
 @dataclass(slots=True)
@@ -147,6 +152,7 @@ class XlaCount:
 
 _NONE = XlaCount((0, 0, 0), (0.0, 0.0, 0.0))
 _UNKNOWN_CALL = XlaCount((-1, 0, -1), (-1.0, 0.0, -1.0))
+_UNKNOWN_FUSED_CALL = XlaCount((-1, 0, 0), (-1.0, 0.0, 0.0))
 
 
 @dataclass(slots=True)
@@ -180,14 +186,37 @@ class _Shape:
         return self.arrays[0].elements if self.arrays else 0
 
 
-# "E(4)" in f4e2m1fn[8]{0:E(4)}
-def _array_bytes(array: ArrayType, layout: str) -> int:
-    start = layout.find("E(")
-    if start >= 0:
-        bits = int(layout[start + 2 : layout.index(")", start)])
-        return -(-array.elements * bits // 8)
+# The bits of an element in memory, in a layout: `{0:E(4)}`
+_ELEMENT_BITS = re.compile(r"\bE\((\d+)\)")
+# Tiles in a layout, `T(8,128)(2,1)` of `{1,0:T(8,128)(2,1)S(1)}`
+_TILES = re.compile(r"\bT((?:\([\d,]+\))+)")
+_TILE = re.compile(r"\(([\d,]+)\)")  # (8,128)
+
+
+def _array_bytes(array: ArrayType, text: str, pads_tiles: bool) -> int:
+    """XLA's size of an array, whose type is printed with its layout."""
+    elements = array.elements
+    if pads_tiles and (tiles := _TILES.search(text)):
+        order = _minor_to_major(text, len(array.dimensions))
+        physical = tuple(max(0, array.dimensions[dimension]) for dimension in reversed(order))
+        elements = _in_tiles(physical, tuple(numbers(tile) for tile in _TILE.findall(tiles[1])))
     bits = array.bits or 0
-    return array.elements * max(1, bits // 8) if bits else 0
+    if found := _ELEMENT_BITS.search(text):
+        return -(-elements * int(found[1]) // 8)
+    return elements * max(1, bits // 8) if bits else 0
+
+
+def _in_tiles(dimensions: tuple[int, ...], tiles: tuple[tuple[int, ...], ...]) -> int:
+    """Elements of the whole tiles that an array of these dimensions, major to minor, takes.
+
+    A tile splits the last dimensions in tiles and places in one; the next one splits those of the outcome.
+    """
+    for tile in tiles:
+        dimensions = (1,) * (len(tile) - len(dimensions)) + dimensions
+        kept = len(dimensions) - len(tile)
+        counts = (-(-size // width) for size, width in zip(dimensions[kept:], tile, strict=True))
+        dimensions = (*dimensions[:kept], *counts, *tile)
+    return math.prod(dimensions)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -250,7 +279,7 @@ class _Counter:
                 sizes += inner.sizes
         else:
             arrays += (found := read_hlo_type(text))
-            sizes += (_array_bytes(array, text) for array in found)
+            sizes += (_array_bytes(array, text, self.convention.pads_tiles) for array in found)
             if text.startswith("opaque"):
                 own = 8
         return _Shape(tuple(arrays), tuple(sizes), own, is_tuple)
@@ -378,10 +407,12 @@ class _Counter:
         """The result and every operand, whole."""
         if self.is_fused:
             return []
-        return [self.size(number), *(self.size(operand) for operand in self.module.operands[number])]
+        shape = self.shape(number)
+        given = sum(shape.sizes) if shape.is_tuple and self.convention.counts_results else self.size(number)
+        return [given, *(self.size(operand) for operand in self.module.operands[number])]
 
     def record(self, number: int, figures: tuple[int, int], addends: Sequence[int]) -> XlaCount:
-        found = self._entry(figures, addends)
+        found = self._entry(figures, () if self.is_fused else addends)
         self.by_op[number] = found.exact
         return found
 
@@ -391,15 +422,14 @@ class _Counter:
 
     def apply(self, number: int, times: Sequence[tuple[str, int]], addends: Sequence[int]) -> XlaCount:
         """An instruction that applies computations to elements: those that attributes name, so many times each."""
+        addends = () if self.is_fused else addends
         exact, rounded = [0, 0], [0.0, 0.0]
         for attribute, count in times:
             for computation in self.module.called(number, attribute):
                 inner = self._applied(computation)
                 for figure in range(2):
                     exact[figure] += inner.exact[figure] * count
-                    rounded[figure] = single(
-                        rounded[figure] + single(inner.rounded[figure] * single(float(count)))
-                    )
+                    rounded[figure] = single(rounded[figure] + single(inner.rounded[figure] * single(float(count))))
         found = XlaCount((*exact, sum(addends)), (*rounded, add_single(addends)))
         self.by_op[number] = found.exact
         return found
@@ -581,10 +611,7 @@ def _cholesky(counter: _Counter, number: int) -> XlaCount:
 def _sort(counter: _Counter, number: int) -> XlaCount:
     elements = counter.elements(counter.operand(number, 0))
     steps = max(0, elements - 1).bit_length()
-    addends = counter.default_bytes(number)
-    if addends and counter.convention.sorts_arrays:
-        addends[0] = sum(counter.shape(number).sizes)
-    return counter.record(number, (elements * steps, 0), addends)
+    return counter.record(number, (elements * steps, 0), counter.default_bytes(number))
 
 
 def _all_reduce(counter: _Counter, number: int) -> XlaCount:
@@ -599,6 +626,12 @@ def _random(counter: _Counter, number: int) -> XlaCount:
     return counter.record(number, (0, elements), counter.default_bytes(number))
 
 
+def _slice_start(counter: _Counter, number: int) -> XlaCount:
+    """Another way to print an asynchronous slice: its type is of operands, results and a mark."""
+    sizes = counter.shape(number).sizes
+    return counter.record(number, (0, 0), (2 * sizes[1],) if len(sizes) > 1 else ())
+
+
 def _infeed(counter: _Counter, number: int) -> Sequence[int]:
     return (sum(counter.shape(number).sizes),)
 
@@ -608,8 +641,9 @@ def _outfeed(counter: _Counter, number: int) -> Sequence[int]:
 
 
 def _custom_call(counter: _Counter, number: int) -> XlaCount:
-    counter.by_op[number] = _UNKNOWN_CALL.exact
-    return _UNKNOWN_CALL
+    found = _UNKNOWN_FUSED_CALL if counter.is_fused else _UNKNOWN_CALL
+    counter.by_op[number] = found.exact
+    return found
 
 
 def _call(counter: _Counter, number: int) -> XlaCount | None:
@@ -646,6 +680,13 @@ def _fusion(counter: _Counter, number: int) -> XlaCount | None:
     called = counter.module.called(number, "calls")
     if not called:
         return None
+    if counter.module.attributes(number).get("kind") == "kCustom" and not counter.is_fused:
+        # Of a custom fusion that gathers or scatters, that instruction stands for all.
+        for member in counter.module.members[called[0]]:
+            if counter.ops[member].name in ("gather", "scatter"):
+                found = _HANDLERS[counter.ops[member].name](counter, member)
+                counter.by_op[number] = counter.by_op.pop(member)
+                return found
     inner = counter.computation(called[0], is_fused=True)
     if counter.is_fused:
         return inner
@@ -745,6 +786,7 @@ _HANDLERS: dict[str, _Handler] = {
     "rng-bit-generator": _random,
     "scatter": _scatter,
     "select-and-scatter": _select_and_scatter,
+    "slice-start": _slice_start,
     "slice": _no_figures(_slice),
     "sort": _sort,
     "transpose": _transpose,
