@@ -90,7 +90,7 @@ def collectives_of(listing: Listing, meshes: Sequence[Mapping[str, int]]) -> tup
         meshes: Axis sizes by name, in the order of the mesh's axes, of the meshes that the program's shardings name.
     """
     found = []
-    devices = _device_count(listing.lines[0])
+    devices = device_count(listing.lines[0])
     begun: set[tuple[str, str]] = set()
     for number, op in enumerate(listing.ops):
         kind = op.name.removesuffix("-start")
@@ -244,7 +244,7 @@ def _along_pairs(pairs: Groups, devices: int, meshes: Sequence[Mapping[str, int]
 _NO_MESH = "No mesh of the program has axes that give these groups."
 
 
-def _device_count(head: str) -> int:
+def device_count(head: str) -> int:
     """How many devices run the program, from the module's first line: replicas times partitions."""
     counts = (found for pattern in (_PARTITIONS, _REPLICAS) if (found := pattern.search(head)))
     return math.prod(int(found[1]) for found in counts)
