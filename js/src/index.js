@@ -1,5 +1,6 @@
 /** The entry: a notebook widget (anywidget calls `render`), or a page that `mount` or the last lines fill. */
 import { App } from "./app.js";
+import { on } from "./dom.js";
 import { renderBroken } from "./failure.js";
 import { pageSource, widgetSource } from "./source.js";
 import deflatedStyles from "./style.css";
@@ -25,7 +26,7 @@ export function mount(el, source, signal) {
   // https://github.com/jupyterlab/lumino/blob/main/packages/commands/src/index.ts
   host.setAttribute("data-lm-suppress-shortcuts", "true");
   el.append(host);
-  life.signal.addEventListener("abort", () => host.remove(), { once: true });
+  on(life.signal, "abort", () => host.remove());
   inflatedStyles
     .then((styles) => life.signal.aborted || new App(host, source, styles, life.signal))
     .catch((error) => {
@@ -58,7 +59,7 @@ function comesNear(element, signal) {
       resolve();
     }, options);
     observer.observe(element);
-    signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+    on(signal, "abort", () => observer.disconnect());
   });
 }
 

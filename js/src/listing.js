@@ -3,7 +3,7 @@
  * lines scroll like 30.
  */
 import { selectionBeside } from "./copy.js";
-import { h, replace, setAttribute } from "./dom.js";
+import { UNHEARD, consume, h, isModified, on, replace, setAttribute } from "./dom.js";
 import { keyAction } from "./keys.js";
 import { NO_MARKS, inPlaces, marksOf, placesOf } from "./marks.js";
 import { continuedLines, decorateRow, gutterCharacters, locationOf, renderRow } from "./row.js";
@@ -15,6 +15,7 @@ import { MARGIN_ROWS, ROW_HEIGHT, Viewport } from "./viewport.js";
 const WHOLE_CHARACTERS = 600;
 // What the gutter holds besides figures: sign, fold and paddings of the style sheet.
 const GUTTER_PIXELS = 54;
+const HEAT_PIXELS = 58;
 /** Keys that go through a line higher than the window before they leave it; 2 is a page. */
 const STEPS = new Map([["ArrowDown", 1], ["ArrowUp", -1], ["PageDown", 2], ["PageUp", -2]]);
 
@@ -47,7 +48,7 @@ export class ListingPane {
     /** The same with places instead of lines. */
     this.placed = NO_MARKS;
     /** @type {Options} */
-    this.options = { exact: false, locations: "short", turned: [], shortNames: false, wrap: false, inline: false, mainFile: "" };
+    this.options = { exact: false, locations: "short", turned: [], shortNames: false, wrap: false, inline: false, heat: null, mainFile: "" };
     this.cursor = -1;
     /** Where a selection of lines began that ends at the cursor; -1 while there is none. */
     this.anchor = -1;
@@ -69,8 +70,8 @@ export class ListingPane {
 
     this.view = new Viewport(label, new Sheet(null, this.options));
     this.scroller = this.view.scroller;
-    this.message = h("div", { class: "message", role: "status", tabindex: 0 });
-    this.rulerElement = h("div", { class: "ruler", "aria-hidden": "true" });
+    this.message = h("div.message", { role: "status", tabindex: 0 });
+    this.rulerElement = h("div.ruler", UNHEARD);
     this.ruler = new Ruler(this.rulerElement, { onJump: (share) => this.#jump(share), signal });
     element.append(this.scroller, this.rulerElement, this.message);
 
@@ -87,13 +88,13 @@ export class ListingPane {
       this.#schedule();
     });
     observer.observe(this.scroller);
-    signal.addEventListener(
+    on(
+      signal,
       "abort",
       () => {
         observer.disconnect();
         cancelAnimationFrame(this.frame);
       },
-      { once: true },
     );
   }
 
@@ -240,15 +241,15 @@ export class ListingPane {
     const listing = /** @type {LoadedListing} */ (this.listing);
     const location = locationOf(listing.index, line, this.options.mainFile, this.continued, this.options.locations);
     const marked = this.find?.mark(line, composed) ?? composed;
-    return renderRow({ listing, rows: this.rows, line, row, composed: marked, slice, pieces, location, id: this.prefix + line });
+    return renderRow({ listing, rows: this.rows, line, row, composed: marked, slice, pieces, location, heat: this.options.heat, id: this.prefix + line });
   }
 
   #measureGutter() {
-    const { locations, mainFile } = this.options;
+    const { locations, mainFile, heat } = this.options;
     const { number, location } = gutterCharacters(/** @type {LoadedListing} */ (this.listing), mainFile, locations);
     this.scroller.style.setProperty("--number-width", `${number}ch`);
     this.scroller.style.setProperty("--location-width", `${location}ch`);
-    this.view.gutterWidth = GUTTER_PIXELS + (number + location + 2) * this.view.characterWidth;
+    this.view.gutterWidth = GUTTER_PIXELS + (number + location + 2) * this.view.characterWidth + (heat ? HEAT_PIXELS : 0);
   }
 
   /** @param {Partial<Options>} changed */
@@ -336,7 +337,7 @@ export class ListingPane {
 
   /** @param {KeyboardEvent} event */
   #onKey(event) {
-    if (!this.listing || event.ctrlKey || event.metaKey || event.altKey || !this.rows.count) return;
+    if (!this.listing || isModified(event) || !this.rows.count) return;
     const { folds, closed } = this.rows;
     const action = keyAction(event.key, {
       ...this.view.rows,
@@ -350,8 +351,7 @@ export class ListingPane {
     else if ("scroll" in action) this.scroller.scrollLeft += action.scroll * this.view.characterWidth;
     else if (action.act === "pin") this.onPin(this.cursor, event.shiftKey);
     else this.toggleFold(this.cursor);
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   /** @param {number} row @param {number} step */

@@ -1,6 +1,7 @@
 /** The bar above a listing that searches it: what is typed, how many matches there are, and the way from one to the next. */
-import { h, setAttribute } from "./dom.js";
+import { consume, h, on, setAttribute } from "./dom.js";
 import { ACTIONS, titleOf } from "./keys.js";
+import { grouped } from "./numbers.js";
 import { Search, WINDOW_CHARACTERS, compile, markRuns, rangesIn, sharesOf } from "./search.js";
 
 const STEP_MS = 12;
@@ -32,18 +33,18 @@ export class SearchBar {
     this.input = h("input", { type: "text", class: "query", "aria-label": "search this listing" });
     Object.assign(this.input, { spellcheck: false, autocomplete: "off", placeholder: "search" });
     this.matchCase = toggle("Aa", "match-case");
-    this.regex = toggle(".*", "regex", `; of lines longer than ${WINDOW_CHARACTERS.toLocaleString("en")} characters, matches up to half of that are found`);
+    this.regex = toggle(".*", "regex", `; of lines longer than ${grouped(WINDOW_CHARACTERS)} characters, matches up to half of that are found`);
     this.only = toggle("only matches", "only");
-    this.count = h("span", { class: "count", role: "status" });
-    this.problem = h("span", { class: "problem", role: "alert" });
-    const previous = h("button", { type: "button", title: "previous match (Shift+Enter; N in the listing)", "aria-label": "previous match" }, "↑");
-    const next = h("button", { type: "button", title: "next match (Enter; n in the listing)", "aria-label": "next match" }, "↓");
-    const close = h("button", { type: "button", title: "close the search (Escape)", "aria-label": "close the search" }, "✕");
-    this.element = h("div", { class: "bar", role: "search" }, this.input, this.matchCase, this.regex, this.only, this.count, previous, next, close, this.problem);
+    this.count = h("span.count", { role: "status" });
+    this.problem = h("span.problem", { role: "alert" });
+    const previous = h("button", { title: "previous match (Shift+Enter; N in the listing)", "aria-label": "previous match" }, "↑");
+    const next = h("button", { title: "next match (Enter; n in the listing)", "aria-label": "next match" }, "↓");
+    const close = h("button", { title: "close the search (Escape)", "aria-label": "close the search" }, "✕");
+    this.element = h("div.bar", { role: "search" }, this.input, this.matchCase, this.regex, this.only, this.count, previous, next, close, this.problem);
     this.element.hidden = true;
 
     const listen = (/** @type {HTMLElement} */ element, /** @type {string} */ name, /** @type {(event: any) => void} */ action) =>
-      element.addEventListener(name, action, { signal });
+      on(element, name, action, signal);
     listen(this.input, "input", () => {
       this.isImpatient = false;
       this.#later(() => this.#start(), TYPING_PAUSE_MS);
@@ -55,7 +56,7 @@ export class SearchBar {
     listen(next, "click", () => this.go(1));
     listen(close, "click", () => this.close());
     listen(this.element, "keydown", (event) => this.#onKey(event));
-    signal.addEventListener("abort", () => clearTimeout(this.timer), { once: true });
+    on(signal, "abort", () => clearTimeout(this.timer));
     pane.onText = () => this.#onText();
   }
 
@@ -250,11 +251,11 @@ export class SearchBar {
 
   #say() {
     const { search, count, problem } = this;
-    const total = (search?.total ?? 0).toLocaleString("en");
+    const total = grouped(search?.total ?? 0);
     const at = this.#ordinal();
     let words = "";
     if (search && !search.total) words = search.done ? "no match" : "searching…";
-    else if (search && at >= 0) words = `${(at + 1).toLocaleString("en")} of ${total}`;
+    else if (search && at >= 0) words = `${grouped(at + 1)} of ${total}`;
     else if (search) words = `${total} ${search.total === 1 ? "match" : "matches"}`;
     setAttribute(count, "aria-busy", search && !search.done ? "true" : null);
     const text = search && !search.done && search.total ? `${words}…` : words;
@@ -271,14 +272,13 @@ export class SearchBar {
     else if (event.key === "Escape") this.close();
     else if (event.key === "Enter" && event.target === this.input) this.go(event.shiftKey ? -1 : 1);
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 }
 
 /** @param {string} label @param {string} name of its action @param {string} [note] */
 function toggle(label, name, note = "") {
-  return h("button", { class: "toggle", type: "button", title: titleOf(name) + note, "aria-label": ACTIONS.find((action) => action.name === name)?.label, "aria-pressed": "false" }, label);
+  return h("button.toggle", { title: titleOf(name) + note, "aria-label": ACTIONS.find((action) => action.name === name)?.label, "aria-pressed": "false" }, label);
 }
 
 /** @param {HTMLElement} button */

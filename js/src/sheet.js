@@ -21,6 +21,7 @@ const MEASURED_LINES = 400;
  * @property {boolean} shortNames instead of the compiler's
  * @property {boolean} wrap long lines are broken at the width of the pane
  * @property {boolean} inline computations stand at their call
+ * @property {import("./schema").Heat | null} heat what stands beside lines of their share of the work
  * @property {string} mainFile whose name need not be repeated
  */
 
