@@ -12,7 +12,7 @@ import { readFile, readdir } from "node:fs/promises";
 const SHARED = ["schema.d.ts", "dom.js", "preferences.js", "selection.js", "source.js", "transfer.js", "index.js"];
 // Names that a browser has too, but in objects that this program has no use for: `element` is a part of a performance
 // entry, `sheet` of a style element. Whoever asks a browser for one of them takes it from here.
-const OWN_MEANING = new Set(["anchor", "arrangement", "composed", "element", "fillsWindow", "options", "panes", "pattern", "preferences", "selection", "sheet", "timer"]);
+const OWN_MEANING = new Set(["anchor", "arrangement", "composed", "element", "options", "panes", "pattern", "preferences", "selection", "sheet", "timer"]);
 // `/** words */` and `// words`; only in the typedefs of source.js do comments name what is stored.
 const COMMENT = /\/\*[^]*?\*\/|\/\/.*$/gm;
 // `lib.dom.d.ts`, `lib.es2022.array.d.ts`

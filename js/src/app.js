@@ -339,7 +339,7 @@ export class App {
   /** Goes where `#follow` leads, once the listing is there. */
   #arrive() {
     const { arriving } = this;
-    const pane = this.shownPanes.find((each) => arriving && each.listing.listing?.key === arriving.listing);
+    const pane = this.shownPanes.find((each) => arriving && each.listing.loadedListing?.key === arriving.listing);
     if (!arriving || !pane || this.paneBox.hidden) return;
     this.arriving = null;
     this.jumps.go(pane, arriving.line, false);
@@ -347,10 +347,10 @@ export class App {
 
   /** Draws links: of the pinned lines, and of the one under the pointer or cursor. */
   mark() {
-    const panes = this.shownPanes.filter((pane) => pane.listing.listing);
+    const panes = this.shownPanes.filter((pane) => pane.listing.loadedListing);
     const { marks, status } = lightUp({
       view: this.view,
-      shown: panes.map((pane) => /** @type {LoadedListing} */ (pane.listing.listing)),
+      shown: panes.map((pane) => /** @type {LoadedListing} */ (pane.listing.loadedListing)),
       get: (key) => this.listings.get(key),
       hover: this.hover,
       pins: this.selection.pins,
@@ -396,7 +396,7 @@ export class App {
     const origin = originAt(this.listings.get(key), line);
     if (!origin || !this.preferences.follow) return;
     for (const pane of this.shownPanes) {
-      const { listing } = pane.listing;
+      const { loadedListing: listing } = pane.listing;
       if (!listing || listing.key === key) continue;
       const { exact, related } = linkedLines(listing.table, match(listing.table, origin));
       const lines = exact.length ? exact : related;

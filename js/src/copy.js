@@ -14,7 +14,7 @@ const BREATH_MS = 20;
 export function chosenLines(pane) {
   const native = nativeLines(pane);
   if (native) return native;
-  const { cursor } = pane;
+  const { cursorLine: cursor } = pane;
   if (cursor < 0) return null;
   return inOrder(pane, pane.anchor < 0 ? cursor : pane.anchor, cursor);
 }
@@ -49,7 +49,7 @@ function nativeLines(pane) {
  * @returns {Promise<{text: string, count: number}>}
  */
 export async function linesOf(pane, { from, to }, exact) {
-  const { rows, listing } = pane;
+  const { rows, loadedListing: listing } = pane;
   if (!listing) return { text: "", count: 0 };
   /** @type {string[]} */
   const texts = [];

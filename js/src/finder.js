@@ -92,14 +92,14 @@ export class Finder {
   #onKey(event) {
     const target = /** @type {Element} */ (event.composedPath()[0]);
     const { listing } = this;
-    if (!listing.listing || event.altKey) return;
+    if (!listing.loadedListing || event.altKey) return;
     if (event.ctrlKey || event.metaKey) {
       // The browser's own search sees only the rows in view.
       if (event.key.toLowerCase() !== "f" || event.shiftKey) return;
       this.searchBar.open(true);
     } else if (target.closest("select, input, textarea, [role=menu]")) return;
     else if (target === listing.scroller && MOVES.has(event.key)) {
-      listing.anchor = event.shiftKey ? (listing.anchor < 0 ? listing.cursor : listing.anchor) : -1;
+      listing.anchor = event.shiftKey ? (listing.anchor < 0 ? listing.cursorLine : listing.anchor) : -1;
       return;
     } else if (actionOf(event.key, "pane")) this.#act(/** @type {import("./keys.js").KeyAction} */ (actionOf(event.key, "pane")).name);
     else if (event.key === "Escape" && listing.anchor >= 0) {
@@ -169,7 +169,7 @@ export class Finder {
   }
 
   async #copyPlace() {
-    const { listing, cursor } = this.listing;
+    const { loadedListing: listing, cursorLine: cursor } = this.listing;
     const place = listing && cursor >= 0 ? placeOf(listing, cursor) : "";
     if (place) this.#sayCopied(await copyText(place, this.bars), place);
     else this.#say(cursor < 0 ? "no line is chosen: move to one with the arrow keys, or click it" : "this line comes from no place in Python");
@@ -201,7 +201,7 @@ export class Finder {
   }
 
   #goToLine() {
-    const { listing, cursor } = this.listing;
+    const { loadedListing: listing, cursorLine: cursor } = this.listing;
     if (!listing) return;
     const found = findLine(this.lineInput.value, listing, cursor);
     this.lineProblem.textContent = "problem" in found ? found.problem : "";

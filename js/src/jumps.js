@@ -122,7 +122,7 @@ export class Jumps {
 
   /** @param {Pane} pane */
   #listingAt(pane) {
-    const { listing } = pane.listing;
+    const { loadedListing: listing } = pane.listing;
     return listing && this.at?.key === listing.key && !listing.table.isPython && this.at.line < listing.lines.length ? listing : null;
   }
 
@@ -159,7 +159,7 @@ export class Jumps {
       pane.listing.valueLines = lit ? [lit.definition, ...lit.uses] : [];
     }
     if (told) return;
-    const { listing } = this.places.panes().find((pane) => pane.listing.listing?.key === this.at?.key)?.listing ?? {};
+    const { loadedListing: listing } = this.places.panes().find((pane) => pane.listing.loadedListing?.key === this.at?.key)?.listing ?? {};
     this.#fill([], listing && this.at ? originOf(listing.table, this.at.line).frames[0] : undefined);
   }
 
@@ -207,7 +207,7 @@ export class Jumps {
     if (!event.ctrlKey && !event.metaKey) return;
     const name = nameUnder(event);
     const line = lineUnder(event);
-    const { listing } = pane.listing;
+    const { loadedListing: listing } = pane.listing;
     if (!name || line < 0 || !listing || listing.table.isPython) return;
     const values = this.valuesOf(listing);
     const called = values.called(line, name);
@@ -269,7 +269,7 @@ export class Jumps {
   /** @param {Pane} pane @param {number} line @param {boolean} [remember] where it starts */
   go(pane, line, remember = true) {
     const { at } = this;
-    const start = this.places.panes().find((each) => each.listing.listing?.key === at?.key);
+    const start = this.places.panes().find((each) => each.listing.loadedListing?.key === at?.key);
     if (remember && at && start) this.trail.push({ side: start.side, ...at });
     this.pointer.jumped = true;
     pane.listing.bring(line);
@@ -281,7 +281,7 @@ export class Jumps {
   #back() {
     const last = this.trail.pop();
     if (!last) return false;
-    const find = () => this.places.panes().find((pane) => pane.listing.listing?.key === last.key);
+    const find = () => this.places.panes().find((pane) => pane.listing.loadedListing?.key === last.key);
     if (!find()) this.places.select(last.side, last.key);
     const pane = find();
     if (pane) this.go(pane, last.line, false);
@@ -290,13 +290,13 @@ export class Jumps {
 
   /** Shows a place of the call stack. @param {string} file @param {number} line */
   #showPython(file, line) {
-    const find = () => this.places.panes().find((pane) => pane.listing.listing?.table.isPython);
+    const find = () => this.places.panes().find((pane) => pane.listing.loadedListing?.table.isPython);
     if (!find()) {
-      const other = this.places.panes().find((pane) => pane.listing.listing?.key !== this.at?.key);
+      const other = this.places.panes().find((pane) => pane.listing.loadedListing?.key !== this.at?.key);
       this.places.select(other?.side ?? "left", "python");
     }
     const pane = find();
-    const [row] = pane?.listing.listing?.table.rowsOf.get(`${line}:${file}`) ?? [];
+    const [row] = pane?.listing.loadedListing?.table.rowsOf.get(`${line}:${file}`) ?? [];
     if (pane && row !== undefined) this.go(pane, row);
   }
 }

@@ -43,7 +43,7 @@ export class Pane {
   configure(preferences, heat) {
     const { exact, locations, turned, shortNames, wrap, inline } = preferences;
     this.listing.configure({ exact, locations, turned, shortNames, wrap, inline, heat: preferences.heat ? heat : null });
-    const { listing } = this.listing;
+    const { loadedListing: listing } = this.listing;
     this.toggles.show(listing?.index ?? null, preferences, listing !== null && hasBodies(listing), heat !== null);
   }
 
@@ -54,7 +54,7 @@ export class Pane {
    * @returns {boolean} whether another listing is shown than before
    */
   show(tabs, tab, listings) {
-    const earlier = this.listing.listing?.key;
+    const earlier = this.listing.loadedListing?.key;
     this.lines = tab?.lines ?? 0;
     replace(this.select, ...tabs.map((each) => h("option", { value: each.key }, [each.title, ...each.targets.slice(-1)].join(" · "))));
     this.select.value = tab?.key ?? "";
@@ -78,7 +78,7 @@ export class Pane {
       const sentence = this.side === "right" && tab.failure ? `There is no ${tab.title}, for the reason above.` : stateSentence(tab);
       this.listing.say(tab.status === "failed" && h("b", {}, "✕ "), isRunning && h("span.spinner"), sentence);
     }
-    return this.listing.listing !== null && this.listing.listing.key !== earlier;
+    return this.listing.loadedListing !== null && this.listing.loadedListing.key !== earlier;
   }
 
   /** @param {Tab} tab @param {import("./listings.js").Listings} listings */
@@ -89,7 +89,7 @@ export class Pane {
       this.listing.say("Loading…", late && ` ${listings.absence(tab.key)}`);
     } else {
       this.listing.configure({ mainFile: listings.mainFile });
-      if (this.listing.listing !== listing) this.listing.show(listing);
+      if (this.listing.loadedListing !== listing) this.listing.show(listing);
       this.#drawCoverage(tab, listing);
       for (const button of this.finder.buttons) button.hidden = false;
     }

@@ -62,7 +62,7 @@ export class SearchBar {
 
   /** @param {boolean} focus whether to write in it now */
   open(focus) {
-    if (!this.pane.listing) return;
+    if (!this.pane.loadedListing) return;
     const wasOpen = !this.element.hidden;
     this.element.hidden = false;
     const way = this.pane.options.exact ? "the exact text" : "the text as shown; what is put away is found with its own switch or “exact text” on";
@@ -106,13 +106,13 @@ export class SearchBar {
     const index = search.from(this.#cursorPlace());
     const here = index < search.lines.length ? search.before[index] : search.total;
     // After the cursor has been moved, it goes on from there.
-    const isHere = at >= 0 && (this.pane.cursor < 0 || this.current?.line === this.pane.cursor);
+    const isHere = at >= 0 && (this.pane.cursorLine < 0 || this.current?.line === this.pane.cursorLine);
     const ordinal = isHere ? at + step : step > 0 ? here : here - 1;
     this.#visit((ordinal + search.total) % search.total);
   }
 
   #cursorPlace() {
-    return this.pane.rows.placeOf(Math.max(this.pane.cursor, 0));
+    return this.pane.rows.placeOf(Math.max(this.pane.cursorLine, 0));
   }
 
   #query() {
@@ -146,15 +146,15 @@ export class SearchBar {
   /** @param {boolean} [visit] whether to go to a match */
   #start(visit = true) {
     const { pane } = this;
-    if (!pane.listing || this.element.hidden) return;
+    if (!pane.loadedListing || this.element.hidden) return;
     this.typed = this.#query();
-    const longest = pane.listing.lines.reduce((a, b) => (b.length > a.length ? b : a), "");
+    const longest = pane.loadedListing.lines.reduce((a, b) => (b.length > a.length ? b : a), "");
     this.pattern = compile({ text: this.input.value, matchCase: isPressed(this.matchCase), regex: isPressed(this.regex) }, longest);
     const { rows } = pane;
-    const shown = pane.cursor >= 0 && pane.isVisible(pane.cursor) ? pane.cursor : (rows.lineAt(pane.view.rows.first) ?? 0);
+    const shown = pane.cursorLine >= 0 && pane.isVisible(pane.cursorLine) ? pane.cursorLine : (rows.lineAt(pane.view.rows.first) ?? 0);
     this.anchor = visit ? rows.placeOf(this.current?.line ?? shown) : -1;
     this.current = null;
-    this.search = this.pattern && new Search(this.pattern, pane.listing.lines.length, (place) => pane.sheet.textOf(rows.lineOf(place)));
+    this.search = this.pattern && new Search(this.pattern, pane.loadedListing.lines.length, (place) => pane.sheet.textOf(rows.lineOf(place)));
     pane.find = this.pattern && {
       mark: (line, composed) => this.#mark(line, composed),
       overview: (...given) => this.#overview(...given),
@@ -167,7 +167,7 @@ export class SearchBar {
 
   #step() {
     const { search, pane } = this;
-    if (!search || !pane.listing) return;
+    if (!search || !pane.loadedListing) return;
     search.step(STEP_MS);
     if (search.done && isPressed(this.only)) this.#keepMatches();
     if (this.anchor >= 0) this.#visitFirst();
