@@ -10,6 +10,11 @@
 import { readFile, readdir } from "node:fs/promises";
 
 const SHARED = ["schema.d.ts", "dom.js", "preferences.js", "selection.js", "source.js", "transfer.js", "index.js"];
+// Names that a browser has too, but in objects that this program has no use for: `element` is a part of a performance
+// entry, `sheet` of a style element. Whoever asks a browser for one of them takes it from here.
+const OWN_MEANING = new Set(["anchor", "arrangement", "composed", "element", "options", "panes", "pattern", "preferences", "selection", "sheet", "timer"]);
+// `/** words */` and `// words`; only in the typedefs of source.js do comments name what is stored.
+const COMMENT = /\/\*[^]*?\*\/|\/\/.*$/gm;
 // `lib.dom.d.ts`, `lib.es2022.array.d.ts`
 const LIBRARY = /^lib\.(dom|es)[a-z0-9.]*\.d\.ts$/;
 // `addEventListener` in any declaration
@@ -43,13 +48,13 @@ export async function shortenedProperties(here) {
   const modules = (await readdir(new URL("src/", here))).filter((name) => name.endsWith(".js"));
   const sources = await Promise.all(modules.map((name) => read(`src/${name}`)));
   const kept = await Promise.all([
-    ...SHARED.map((name) => read(`src/${name}`)),
+    ...SHARED.map(async (name) => (await read(`src/${name}`)).replace(name === "source.js" ? "" : COMMENT, "")),
     ...sources.map((source) => (source.match(TEXT) ?? []).join("\n")),
   ]);
   const declared = await Promise.all(libraries.map((name) => readFile(new URL(name, folder), "utf8")));
   const members = [...declared.join("\n").matchAll(MEMBER)].map(([, name]) => name);
   const attributes = [...sources.join("\n").matchAll(ATTRIBUTE)].map(([, name]) => name);
   const reserved = new Set([...members, ...attributes, ...(kept.join("\n").match(WORD) ?? [])]);
-  const names = new Set((sources.join("\n").match(WORD) ?? []).filter((name) => OWN.test(name) && !reserved.has(name)));
+  const names = new Set((sources.join("\n").match(WORD) ?? []).filter((name) => OWN.test(name) && (OWN_MEANING.has(name) || !reserved.has(name))));
   return new RegExp(`^(?:${[...names].join("|")})$`);
 }

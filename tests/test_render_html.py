@@ -128,9 +128,10 @@ def test_page_holds_the_listings_exactly():
         return zlib.decompress(base64.b64decode(payloads[name])).decode()
 
     head = json.loads(payload("jaxscope-view"))
-    assert head == {"view": source.view, "left_out": {"stablehlo": "'stablehlo'"}}
+    keys = ["python", "jaxpr", "stablehlo", "hlo"]
+    assert head == {"view": source.view, "left_out": {"stablehlo": "'stablehlo'"}, "keys": keys}
     for key, (index, text) in source.listings.items():
-        number = [tab["key"] for tab in source.view["tabs"]].index(key)
+        number = keys.index(key)
         assert payload(f"jaxscope-{number}-text") == text
         assert json.loads(payload(f"jaxscope-{number}-index")) == index
 

@@ -11,6 +11,7 @@ import html
 import json
 import re
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -71,7 +72,26 @@ class Source(Protocol):
     view: View
 
     def listing(self, key: str) -> tuple[bytes, bytes]:
-        """The index and text of a listing, not compressed; raises with a readable message when there is none."""
+        """The index and text of a listing, not compressed; raises with a readable message when there is none.
+
+        Of a chart, asked for by its `data`, the index is `LiveColumns` and the text is empty.
+        """
+        ...
+
+    def make(self, tab: str, table: str) -> None:
+        """Makes what a card has a `request` for, so that the view has it; raises with a readable message."""
+        ...
+
+
+def data_keys(view: View) -> Iterator[tuple[str, Tab]]:
+    """What is sent on demand, and the tab that shows it: the listings, and the columns of charts."""
+    for tab in view["tabs"]:
+        if tab["kind"] == "listing":
+            yield tab["key"], tab
+        for table in tab["tables"]:
+            chart = table.get("chart")
+            if chart is not None and chart["kind"] == "steps":
+                yield chart["data"], tab
 
 
 def visible(text: str) -> str:
@@ -225,22 +245,22 @@ def _payload(name: str, data: bytes) -> str:
 
 
 def _listings(source: Source, view: View, cap_bytes: int) -> tuple[list[str], dict[str, str]]:
-    """The payload elements of all listings, and the reasons of those that are left out."""
+    """The payload elements of all listings, in the order of `data_keys`, and the reasons of those that are left out."""
     payloads: list[str] = []
     left_out: dict[str, str] = {}
     used_bytes = 0
-    for number, tab in enumerate(view["tabs"]):
-        if tab["kind"] != "listing" or tab["reason"].endswith(NOT_OPENED):
+    for number, (key, tab) in enumerate(data_keys(view)):
+        if tab["reason"].endswith(NOT_OPENED):
             continue
         try:
-            index, text = source.listing(tab["key"])
+            index, text = source.listing(key)
         except Exception as error:  # a listing that cannot be made must not take the page with it; its pane says why
-            left_out[tab["key"]] = str(error) or type(error).__name__
+            left_out[key] = str(error) or type(error).__name__
             continue
         parts = [_payload(f"jaxscope-{number}-index", index), _payload(f"jaxscope-{number}-text", text)]
         size_bytes = sum(map(len, parts))
         if used_bytes + size_bytes > cap_bytes:
-            left_out[tab["key"]] = (
+            left_out[key] = (
                 f"This listing was left out of the page: it takes {size_bytes:,} bytes, and all listings together may "
                 f"take {cap_bytes:,}. Export again with a larger limit to have it."
             )
@@ -252,13 +272,20 @@ def _listings(source: Source, view: View, cap_bytes: int) -> tuple[list[str], di
 
 def _as_saved(view: View) -> View:
     """The view for a place where nothing can be asked for any more."""
-    tabs = [
-        Tab({**tab, "status": "unavailable", "reason": f"{tab['reason']} {NOT_OPENED}"})
-        if tab["status"] == "on request"
-        else tab
-        for tab in view["tabs"]
-    ]
+    tabs = []
+    for tab in view["tabs"]:
+        if tab["status"] == "on request":
+            tab = Tab({**tab, "status": "unavailable", "reason": f"{tab['reason']} {NOT_OPENED}"})
+        tabs.append(Tab({**tab, "tables": [_table_as_saved(table) for table in tab["tables"]]}))
     return View({**view, "tabs": tabs})
+
+
+def _table_as_saved(table: Table) -> Table:
+    if "request" not in table:
+        return table
+    saved = Table({**table, "notes": [*table["notes"], NOT_OPENED]})
+    del saved["request"]
+    return saved
 
 
 def render_page(source: Source, cap_bytes: int = CAP_BYTES) -> str:
@@ -281,7 +308,7 @@ def render_page(source: Source, cap_bytes: int = CAP_BYTES) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     payloads, left_out = _listings(source, view, cap_bytes)
-    head = json.dumps({"view": view, "left_out": left_out}).encode()
+    head = json.dumps({"view": view, "left_out": left_out, "keys": [key for key, _ in data_keys(view)]}).encode()
     # The policy stands before everything it governs.
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from jaxscope._render.html import NOT_OPENED, Source, bundle
+from jaxscope._render.html import NOT_OPENED, Source, bundle, data_keys
 from jaxscope._view.model import View
 
 PART_BYTES = 256_000
@@ -143,6 +143,8 @@ def widget_class() -> type:
             self._transfers = Transfers(source)
             self.saved_bytes = SAVED_BYTES
             self._to_store: set[str] = set()
+            # The listings of which it is known whether they are saved; none before the first is embedded.
+            self._settled: set[str] | None = None
             self._room_bytes = 0
             self._part_traits: dict[tuple[str, str, int], str] = {}
             # Every widget brings the program with it.
@@ -178,11 +180,9 @@ def widget_class() -> type:
             embedded: dict[str, dict[str, bytes]] = {}
             left_out: dict[str, str] = {}
             self._to_store.clear()
+            self._settled = set()
             embedded_bytes = saved_bytes = 0
-            for tab in view["tabs"]:
-                if tab["kind"] != "listing":
-                    continue
-                key = tab["key"]
+            for key, tab in data_keys(view):
                 if tab["status"] == "on request":
                     left_out[key] = f"{tab['reason']} {NOT_OPENED}"
                     continue
@@ -190,6 +190,7 @@ def widget_class() -> type:
                     listing = deflate_listing(self._source, key)
                 except Exception:  # asked for again by the pane that shows it, which then gets the reason
                     continue
+                self._settled.add(key)
                 size_bytes = sum(map(len, listing.values()))
                 if saved_bytes + size_bytes > self.saved_bytes:
                     left_out[key] = self._too_large(size_bytes)
@@ -227,22 +228,29 @@ def widget_class() -> type:
                     found[name].append(trait)
             return found
 
-        def _compile(self, target: str) -> None:
-            assert self._compile_for is not None, "only asked for where it is known"
+        def _make(self, tab: str, table: str) -> None:
+            self._source.make(tab, table)
+            self.view = copy.deepcopy(dict(self._source.view))
+
+        def _do(self, act: Callable[[], object], request: str) -> None:
             try:
-                self._compile_for(target)
-            except Exception as error:  # Whatever the reason is, the reader who chose the target sees it.
-                self.send({"type": "refused", "target": target, "reason": str(error) or type(error).__name__})
+                act()
+            except Exception as error:  # Whatever the reason is, the reader who asked sees it.
+                self.send({"type": "refused", "request": request, "reason": str(error) or type(error).__name__})
 
         def _on_message(self, _widget: object, content: object, _buffers: object) -> None:
-            if isinstance(content, dict) and content.get("type") == "compile" and self._compile_for is not None:
-                self._compile(str(content.get("target")))
-                return
+            match content:
+                case {"type": "compile", "target": str(target)} if self._compile_for is not None:
+                    self._do(lambda: self._compile_for(target), target)
+                    return
+                case {"type": "make", "tab": str(tab), "table": str(table)}:
+                    self._do(lambda: self._make(tab, table), f"{tab} {table}")
+                    return
             if (answer := self._transfers.answer(content)) is None:
                 return
             message, buffers = answer
             opened = self._is_on_request(message["key"])
-            if buffers and opened:
+            if buffers and self._settled is not None and message["key"] not in self._settled:
                 self._make_room(message["key"])
             if buffers and message["key"] in self._to_store:
                 message["trait"] = self._store(message, buffers[0])
@@ -256,7 +264,8 @@ def widget_class() -> type:
             return any(tab["key"] == key and tab["status"] == "on request" for tab in self.view["tabs"])
 
         def _make_room(self, key: str) -> None:
-            """Has a listing that was opened on request saved with the others, where it fits."""
+            """Has a listing that was not there before saved with the others, where it fits."""
+            self._settled.add(key)
             size_bytes = self._transfers.size_bytes(key)
             if size_bytes <= self._room_bytes:
                 self._room_bytes -= size_bytes

@@ -251,8 +251,8 @@ class View(TypedDict):
     """The whole picture but for the listings' text.
 
     `targets` are those that the program is compiled for, `choices` those that the kernel could compile it for. `heat`
-    is by the key of a listing; that of Python stands under ``python`` for the first target and under ``python@`` with the
-    name of the target for each other one.
+    is by the key of a listing; that of Python stands under ``python`` for the first target, and for each other one
+    under ``python@`` and its name.
     """
 
     schema: int

@@ -3,8 +3,9 @@
  * (tab, panes, pins, hover) and tells each what to draw; a part that throws shows so and the others stay.
  */
 import { SCHEMA_VERSION } from "./constants.js";
-import { append, h, replace, setAttribute } from "./dom.js";
+import { QUIETLY, append, h, isModified, on, replace, setAttribute } from "./dom.js";
 import { renderBroken, renderFailure } from "./failure.js";
+import { groupsOf, renderCard, renderFigures } from "./card.js";
 import { commandsOf } from "./commands.js";
 import { Help } from "./help.js";
 import { actionOf } from "./keys.js";
@@ -21,7 +22,6 @@ import { SIZES, keepPreferences, readPreferences } from "./preferences.js";
 import { counterpart, reconcile, tabsOf, togglePin } from "./selection.js";
 import { showStatus } from "./status.js";
 import { Strip } from "./strip.js";
-import { renderTable } from "./table.js";
 import { followTheme } from "./theme.js";
 import { Tools } from "./tools.js";
 
@@ -44,6 +44,7 @@ export class App {
     this.signal = signal;
     const onListing = () => {
       this.#drawBody();
+      this.#arrive();
       this.jumps.prepare();
     };
     this.listings = new Listings(source, onListing, signal);
@@ -58,25 +59,31 @@ export class App {
     this.preferences = readPreferences();
     /** @type {import("./schema").View | null} */
     this.shownView = null;
+    /** What was chosen in the cards of reports. @type {Map<string, string>} */
+    this.choices = new Map();
+    /** @type {WeakMap<import("./schema").Steps, Promise<import("./schema").LiveColumns>>} */
+    this.columns = new WeakMap();
+    /** The line that is to be shown as soon as its listing is there. @type {import("./schema").Link | null} */
+    this.arriving = null;
     /** What the report was made from, to leave it alone while that stays. */
     this.shownReport = "";
     /** Ends the listeners inside the report that is shown. @type {AbortController} */
     this.reportLife = new AbortController();
 
-    this.header = h("div", { class: "headline" });
+    this.header = h("div.headline");
     this.live = new Live(signal);
     this.commands = commandsOf(this);
     this.picker = new Picker((name) => this.selectTarget(name), signal);
     this.tools = new Tools((name) => this.run(name), signal);
-    this.notes = h("div", { class: "notes" });
-    const strip = h("div", { class: "strip" });
-    this.report = h("div", { class: "report" });
-    this.body = h("div", { class: "body", id: "body", role: "tabpanel", tabindex: -1 }, this.report);
-    this.pinList = h("div", { class: "pins", role: "group", "aria-label": "pins" });
-    this.status = h("div", { class: "status" });
-    this.facts = h("div", { class: "facts" });
-    this.foot = h("div", { class: "foot" }, this.pinList, this.status, this.facts);
-    this.element = h("div", { class: "app", role: "region" });
+    this.notes = h("div.notes");
+    const strip = h("div.strip");
+    this.report = h("div.report");
+    this.body = h("div.body", { id: "body", role: "tabpanel", tabindex: -1 }, this.report);
+    this.pinList = h("div.pins", { role: "group", "aria-label": "pins" });
+    this.status = h("div.status");
+    this.facts = h("div.facts");
+    this.foot = h("div.foot", {}, this.pinList, this.status, this.facts);
+    this.element = h("div.app", { role: "region" });
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     root.replaceChildren(Object.assign(document.createElement("style"), { textContent: styles }), this.element);
 
@@ -98,10 +105,10 @@ export class App {
     this.paneBox = this.layout.box;
     this.grip = this.layout.grip.element;
     this.body.append(this.paneBox);
-    const head = h("div", { class: "head" }, this.header, this.tools.element);
+    const head = h("div.head", {}, this.header, this.tools.element);
     append(this.element, [head, this.notes, strip, this.body, this.grip, this.foot, this.live.element]);
     this.help = new Help(this.element, signal);
-    this.element.addEventListener("click", (event) => this.#onRemove(event), { signal });
+    on(this.element, "click", (event) => this.#onRemove(event), signal);
     this.jumps = new Jumps({
       element: this.element,
       facts: this.facts,
@@ -121,15 +128,15 @@ export class App {
       arranged = this.layout.arrangement;
     });
     observer.observe(this.element);
-    signal.addEventListener(
+    on(
+      signal,
       "abort",
       () => {
         observer.disconnect();
         this.reportLife.abort();
       },
-      { once: true },
     );
-    this.element.addEventListener("keydown", (event) => this.#onKey(event), { signal });
+    on(this.element, "keydown", (event) => this.#onKey(event), signal);
     source.onChange(() => this.refresh(), signal);
     this.refresh();
   }
@@ -207,7 +214,7 @@ export class App {
   #drawHeader() {
     const { title, notes } = this.view;
     const level = this.source.fillsWindow ? 1 : 2;
-    const signature = h("code", { class: "signature", role: "heading", "aria-level": level, title }, title);
+    const signature = h("code.signature", { role: "heading", "aria-level": level, title }, title);
     const label = this.picker.show(this.view, this.selection.target, this.source.compile !== undefined);
     replace(this.header, signature, label);
     setAttribute(this.element, "aria-label", `jaxscope: ${this.view.function}`);
@@ -230,13 +237,20 @@ export class App {
     for (const pane of this.shownPanes) {
       this.#guard(pane.element, "This listing", () => {
         changed = pane.show(tabs, this.tab(this.selection[pane.side]), this.listings) || changed;
-        pane.configure(this.preferences);
+        pane.configure(this.preferences, this.#heat(this.selection[pane.side]));
       });
     }
     this.layout.fit();
     const lastPin = this.selection.pins[this.selection.pins.length - 1];
     if (changed && lastPin) this.#bringLinked(lastPin.listing, lastPin.line);
     this.mark();
+  }
+
+  /** What share of the work the lines of a listing do. @param {string} key */
+  #heat(key) {
+    const { target } = this.selection;
+    const { heat, targets } = this.view;
+    return heat[key === "python" && target !== targets[0]?.name ? `python@${target}` : key] ?? null;
   }
 
   /** What the strip shows: what there is for the chosen target. */
@@ -280,24 +294,63 @@ export class App {
     if (tab?.failure) nodes.push(renderFailure(tab.failure));
     // The last note of a listing that is there is on its links, and stands in the head of its pane.
     const notes = tab?.kind === "listing" && tab.status === "done" ? tab.notes.slice(0, -1) : (tab?.notes ?? []);
-    if (notes.length) nodes.push(h("div", { class: "notes" }, ...notes.map((note) => h("p", {}, note))));
+    if (notes.length) nodes.push(h("div.notes", {}, ...notes.map((note) => h("p", {}, note))));
     if (tab?.kind === "tables") {
-      if (!tab.tables.length && !tab.failure) nodes.push(h("p", { class: "message" }, stateSentence(tab)));
-      for (const table of tab.tables) {
+      if (!tab.tables.length && !tab.failure) nodes.push(h("p.message", {}, stateSentence(tab)));
+      if (tab.figures.length) nodes.push(renderFigures(tab.figures));
+      for (const tables of groupsOf(tab.tables)) {
         const place = h("div");
-        this.#guard(place, `The table ${table.title}`, () => append(place, [renderTable(table, this.reportLife.signal)]));
+        this.#guard(place, `The table ${tables[0].title}`, () => place.append(renderCard(tables, this.#reader(tab))));
         nodes.push(place);
       }
     }
     replace(this.report, ...nodes);
   }
 
+  /** What the cards of a tab may ask for. @param {Tab} tab @returns {import("./card.js").Reader} */
+  #reader({ key }) {
+    const { choices, source } = this;
+    return {
+      choices,
+      signal: this.reportLife.signal,
+      jump: (link) => this.#follow(link),
+      make: source.make ? (table, onRefused) => source.make?.(key, table, onRefused) : null,
+      columns: (chart) => {
+        const columns = this.columns.get(chart) ?? source.listing(chart.data).then(({ index }) => /** @type {any} */ (index));
+        this.columns.set(chart, columns);
+        return columns;
+      },
+    };
+  }
+
+  /** Shows a line that a report names, pinned. @param {import("./schema").Link} link */
+  #follow(link) {
+    const tab = this.tab(link.listing);
+    if (!tab) return;
+    const { selection } = this;
+    const side = link.listing === "python" && this.layout.arrangement !== "one" ? "left" : "right";
+    selection.pins = [link];
+    selection[side] = link.listing;
+    this.arriving = link;
+    this.selectTab(selection.right);
+    this.#arrive();
+  }
+
+  /** Goes where `#follow` leads, once the listing is there. */
+  #arrive() {
+    const { arriving } = this;
+    const pane = this.shownPanes.find((each) => arriving && each.listing.loadedListing?.key === arriving.listing);
+    if (!arriving || !pane || this.paneBox.hidden) return;
+    this.arriving = null;
+    this.jumps.go(pane, arriving.line, false);
+  }
+
   /** Draws links: of the pinned lines, and of the one under the pointer or cursor. */
   mark() {
-    const panes = this.shownPanes.filter((pane) => pane.listing.listing);
+    const panes = this.shownPanes.filter((pane) => pane.listing.loadedListing);
     const { marks, status } = lightUp({
       view: this.view,
-      shown: panes.map((pane) => /** @type {LoadedListing} */ (pane.listing.listing)),
+      shown: panes.map((pane) => /** @type {LoadedListing} */ (pane.listing.loadedListing)),
       get: (key) => this.listings.get(key),
       hover: this.hover,
       pins: this.selection.pins,
@@ -343,7 +396,7 @@ export class App {
     const origin = originAt(this.listings.get(key), line);
     if (!origin || !this.preferences.follow) return;
     for (const pane of this.shownPanes) {
-      const { listing } = pane.listing;
+      const { loadedListing: listing } = pane.listing;
       if (!listing || listing.key === key) continue;
       const { exact, related } = linkedLines(listing.table, match(listing.table, origin));
       const lines = exact.length ? exact : related;
@@ -385,7 +438,7 @@ export class App {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     const target = /** @type {Element} */ (event.composedPath()[0]);
-    if (event.ctrlKey || event.metaKey || event.altKey || target.closest("select, input")) return;
+    if (isModified(event) || target.closest("select, input")) return;
     const action = actionOf(event.key, "app");
     if (!action) return;
     this.run(action.name, event.key, /** @type {HTMLElement} */ (target));
@@ -407,7 +460,7 @@ export class App {
   #keepFocus(target) {
     if (target.offsetParent && target !== this.body) return;
     const { scroller } = this.panes.right.listing;
-    (scroller.offsetParent ? scroller : this.body).focus({ preventScroll: true });
+    (scroller.offsetParent ? scroller : this.body).focus(QUIETLY);
   }
 
   /** @param {Element} element @param {string} what @param {() => void} draw */

@@ -4,7 +4,7 @@ import { layoutName } from "./layout.js";
 import { KIND_OF_TOGGLE } from "./toggles.js";
 
 /** Choices with an action of the same name. */
-const FLAGS = /** @type {const} */ (["follow", "wrap", "inline", "exact"]);
+const FLAGS = /** @type {const} */ (["follow", "wrap", "inline", "heat", "exact"]);
 
 /** @typedef {(key: string, target: HTMLElement) => void} Command */
 

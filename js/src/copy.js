@@ -1,5 +1,5 @@
 /** What is copied from a listing (lines as shown, their exact text, a place in Python) and its way to the clipboard. */
-import { h } from "./dom.js";
+import { QUIETLY, h } from "./dom.js";
 import { originOf } from "./links.js";
 import { awayWords, foldWords } from "./row.js";
 import { visible } from "./visible.js";
@@ -14,7 +14,7 @@ const BREATH_MS = 20;
 export function chosenLines(pane) {
   const native = nativeLines(pane);
   if (native) return native;
-  const { cursor } = pane;
+  const { cursorLine: cursor } = pane;
   if (cursor < 0) return null;
   return inOrder(pane, pane.anchor < 0 ? cursor : pane.anchor, cursor);
 }
@@ -49,7 +49,7 @@ function nativeLines(pane) {
  * @returns {Promise<{text: string, count: number}>}
  */
 export async function linesOf(pane, { from, to }, exact) {
-  const { rows, listing } = pane;
+  const { rows, loadedListing: listing } = pane;
   if (!listing) return { text: "", count: 0 };
   /** @type {string[]} */
   const texts = [];
@@ -91,7 +91,7 @@ export async function copyText(text, element) {
   } catch {
     const root = /** @type {ShadowRoot} */ (element.getRootNode());
     const focused = /** @type {HTMLElement | null} */ (root.activeElement);
-    const area = h("textarea", { class: "offscreen", tabindex: -1, "aria-hidden": "true" });
+    const area = h("textarea.offscreen", { tabindex: -1, "aria-hidden": "true" });
     area.value = text;
     element.append(area);
     area.select();
@@ -102,7 +102,7 @@ export async function copyText(text, element) {
       // Then it is not copied, and the caller says so.
     }
     area.remove();
-    focused?.focus({ preventScroll: true });
+    focused?.focus(QUIETLY);
     return copied;
   }
 }

@@ -1,5 +1,6 @@
 /** How many equations, operations and kernels one line of Python became. Pure. */
 import { linesOfNodes } from "./links.js";
+import { plural } from "./numbers.js";
 import { firstBeyond } from "./ruler.js";
 
 const NOUNS = /** @type {Record<string, string>} */ ({ jaxpr: "equation", stablehlo: "op", hlo: "kernel", llvm: "instruction", ptx: "instruction" });
@@ -21,7 +22,7 @@ export function countsOf(listings, place) {
     return { count, noun: NOUNS[values.index.dialect] ?? "op" };
   });
   if (counts.every(({ count }) => !count)) return "";
-  return counts.map(({ count, noun }) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`).join(" → ");
+  return counts.map(({ count, noun }) => plural(count, noun)).join(" → ");
 }
 
 /** The ops on lines. @param {Values} values @param {Int32Array} lines @returns {number[]} their lines; those of several ops stand there as often */

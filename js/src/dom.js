@@ -11,17 +11,59 @@ const allowed = /^(class|id|title|role|type|value|label|for|open|disabled|select
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
+ * @param {Tag | `${Tag}.${string}`} tag and, behind a dot, classes
  * @param {Record<string, string | number | boolean | null | undefined>} [attributes] false, null and undefined leave one out
  * @param {...Child} children strings become text nodes
  * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function h(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value);
+  const [name, classes] = tag.split(".");
+  const element = document.createElement(/** @type {Tag} */ (name));
+  if (classes) element.className = classes;
+  // Any other button would send a form, if it should stand in one.
+  if (name === "button") element.setAttribute("type", name);
+  for (const [attribute, value] of Object.entries(attributes)) setAttribute(element, attribute, value);
   append(element, children);
   return element;
 }
+
+/** The attributes of what is only to be seen. */
+export const UNHEARD = { "aria-hidden": "true" };
+/** How the focus moves while the page stays where it is. */
+export const QUIETLY = { preventScroll: true };
+
+/** Whether keys are held that make another key, or a click, something else. @param {KeyboardEvent} event */
+export const isModified = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
+
+/** Keeps a key from the browser and from all that is around. @param {Event} event */
+export function consume(event) {
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * Lines in a square of 1000 by 1000, from the top left, that is stretched to the room that there is.
+ * @param {[name: string, path: string][]} paths
+ */
+export function drawPaths(paths) {
+  const picture = document.createElementNS(SVG, "svg");
+  for (const [name, value] of [["viewBox", "0 0 1000 1000"], ["preserveAspectRatio", "none"], ["aria-hidden", "true"]]) picture.setAttribute(name, value);
+  for (const [name, path] of paths) {
+    const line = document.createElementNS(SVG, "path");
+    line.setAttribute("class", name);
+    line.setAttribute("d", path);
+    picture.append(line);
+  }
+  return picture;
+}
+
+/**
+ * @param {EventTarget} target @param {string} name @param {(event: any) => void} action
+ * @param {AbortSignal} [signal] ends it @param {boolean} [capture]
+ */
+export const on = (target, name, action, signal, capture) => target.addEventListener(name, action, { signal, capture });
 
 /**
  * @param {Element} element

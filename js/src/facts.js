@@ -1,5 +1,6 @@
 /** What is known of the op on the current line, as a row of words: its value, what it uses, what it calls. */
 import { h } from "./dom.js";
+import { grouped } from "./numbers.js";
 import { typeOf } from "./types.js";
 
 const SHOWN_OPERANDS = 4;
@@ -46,5 +47,5 @@ const shortened = (text) => (text.length > SHOWN_CHARACTERS ? `${text.slice(0, S
 
 /** @param {string} side @param {number} line @param {string} name */
 function jumpButton(side, line, name) {
-  return h("button", { class: "jump", type: "button", "data-side": side, "data-line": line, title: `jump to line ${(line + 1).toLocaleString("en")}` }, name);
+  return h("button.jump", { "data-side": side, "data-line": line, title: `jump to line ${grouped(line + 1)}` }, name);
 }

@@ -4,21 +4,19 @@ import { h, prose } from "./dom.js";
 /** @param {import("./schema").FailureView} failure @returns {HTMLElement} */
 export function renderFailure(failure) {
   return h(
-    "section",
-    { class: "failure", role: "group", "aria-label": "failure" },
+    "section.failure", { role: "group", "aria-label": "failure" },
     h("p", {}, h("b", {}, "✕ ", failure.headline)),
     ...paragraphs(failure.message).map((part) => h("p", {}, ...prose(part))),
-    failure.advice && h("p", { class: "advice" }, h("b", {}, "What to do: "), ...prose(failure.advice)),
+    failure.advice && h("p.advice", {}, h("b", {}, "What to do: "), ...prose(failure.advice)),
     failure.places.length > 0 &&
       h(
-        "ol",
-        { class: "places" },
+        "ol.places", {},
         ...failure.places.map((place) =>
           h(
             "li",
             {},
-            h("span", { class: "where" }, `${place.file}:${place.line}`),
-            place.function && h("span", { class: "muted" }, " in ", place.function),
+            h("span.where", {}, `${place.file}:${place.line}`),
+            place.function && h("span.muted", {}, " in ", place.function),
             h("code", {}, place.text),
           ),
         ),
@@ -35,8 +33,7 @@ const paragraphs = (text) => text.split("\n").filter((line) => line.trim());
 export function renderBroken(what, error) {
   const message = error instanceof Error ? error.message : String(error);
   return h(
-    "p",
-    { class: "failure", role: "alert" },
+    "p.failure", { role: "alert" },
     h("b", {}, "✕ ", what, " cannot be shown."),
     " ",
     message,

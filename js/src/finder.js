@@ -1,10 +1,11 @@
 /** Finding, going, copying and folding in one pane: its keys, its two buttons, and what comes of them. */
 import { chosenLines, copyText, linesOf, placeOf } from "./copy.js";
-import { h } from "./dom.js";
+import { QUIETLY, consume, h, on } from "./dom.js";
 import { closedFrom, closedWithout } from "./folding.js";
 import { findLine } from "./goto.js";
 import { ACTIONS, actionOf, titleOf } from "./keys.js";
 import { Menu } from "./menu.js";
+import { grouped } from "./numbers.js";
 import { counted } from "./row.js";
 import { SearchBar } from "./searchbar.js";
 
@@ -33,50 +34,51 @@ export class Finder {
     this.searchBar = new SearchBar(listing, () => this.#focusListing(), signal);
     this.lineInput = h("input", { type: "text", class: "query", "aria-label": "line to go to" });
     Object.assign(this.lineInput, { spellcheck: false, autocomplete: "off", placeholder: "12 or file.py:12" });
-    this.lineProblem = h("span", { class: "problem", role: "alert" });
-    const closeLine = h("button", { type: "button", title: "close (Escape)", "aria-label": "close" }, "✕");
-    this.lineBar = h("div", { class: "bar" }, h("span", {}, "line"), this.lineInput, closeLine, this.lineProblem);
+    this.lineProblem = h("span.problem", { role: "alert" });
+    const closeLine = h("button", { title: "close (Escape)", "aria-label": "close" }, "✕");
+    this.lineBar = h("div.bar", {}, h("span", {}, "line"), this.lineInput, closeLine, this.lineProblem);
     this.lineBar.hidden = true;
-    this.bars = h("div", { class: "bars" }, this.searchBar.element, this.lineBar);
-    this.said = h("div", { class: "said", role: "status" });
+    this.bars = h("div.bars", {}, this.searchBar.element, this.lineBar);
+    this.said = h("div.said", { role: "status" });
     box.before(this.bars);
     box.append(this.said);
 
-    const find = h("button", { class: "small", type: "button", title: titleOf("search") }, "find");
-    const more = h("button", { class: "small", type: "button", title: titleOf("menu"), "aria-label": "go to line, copy, fold" }, "⋯");
+    const find = h("button.small", { title: titleOf("search") }, "find");
+    const more = h("button.small", { title: titleOf("menu"), "aria-label": "go to line, copy, fold" }, "⋯");
     this.buttons = [find, more];
     this.menu = new Menu(more, box, { groups: () => this.#groups(), onClose: () => this.#focusListing(), signal });
 
-    find.addEventListener("click", () => this.searchBar.open(true), { signal });
-    closeLine.addEventListener("click", () => this.#closeLine(), { signal });
-    this.lineBar.addEventListener("keydown", (event) => this.#onLineKey(event), { signal });
-    element.addEventListener("keydown", (event) => this.#onKey(event), { signal, capture: true });
+    on(find, "click", () => this.searchBar.open(true), signal);
+    on(closeLine, "click", () => this.#closeLine(), signal);
+    on(this.lineBar, "keydown", (event) => this.#onLineKey(event), signal);
+    on(element, "keydown", (event) => this.#onKey(event), signal, true);
     // A fold's button is drawn anew when it is clicked, and the focus would be gone with it.
-    listing.scroller.addEventListener(
+    on(
+      listing.scroller,
       "mousedown",
       (event) => {
         if (!(/** @type {Element} */ (event.target).closest("button"))) return;
         event.preventDefault();
         this.#focusListing();
       },
-      { signal },
+      signal,
     );
-    listing.scroller.addEventListener("click", () => (listing.anchor = -1), { signal, capture: true });
+    on(listing.scroller, "click", () => (listing.anchor = -1), signal, true);
     // The listing gives up the height that the bars take, so that nothing below them moves.
     const observer = new ResizeObserver(() => element.style.setProperty("--bars-height", `${this.bars.offsetHeight}px`));
     observer.observe(this.bars);
-    signal.addEventListener(
+    on(
+      signal,
       "abort",
       () => {
         observer.disconnect();
         clearTimeout(this.timer);
       },
-      { once: true },
     );
   }
 
   #focusListing() {
-    this.listing.scroller.focus({ preventScroll: true });
+    this.listing.scroller.focus(QUIETLY);
   }
 
   /** @param {string} words */
@@ -90,14 +92,14 @@ export class Finder {
   #onKey(event) {
     const target = /** @type {Element} */ (event.composedPath()[0]);
     const { listing } = this;
-    if (!listing.listing || event.altKey) return;
+    if (!listing.loadedListing || event.altKey) return;
     if (event.ctrlKey || event.metaKey) {
       // The browser's own search sees only the rows in view.
       if (event.key.toLowerCase() !== "f" || event.shiftKey) return;
       this.searchBar.open(true);
     } else if (target.closest("select, input, textarea, [role=menu]")) return;
     else if (target === listing.scroller && MOVES.has(event.key)) {
-      listing.anchor = event.shiftKey ? (listing.anchor < 0 ? listing.cursor : listing.anchor) : -1;
+      listing.anchor = event.shiftKey ? (listing.anchor < 0 ? listing.cursorLine : listing.anchor) : -1;
       return;
     } else if (actionOf(event.key, "pane")) this.#act(/** @type {import("./keys.js").KeyAction} */ (actionOf(event.key, "pane")).name);
     else if (event.key === "Escape" && listing.anchor >= 0) {
@@ -105,8 +107,7 @@ export class Finder {
       listing.redraw();
     } else if (event.key === "Escape" && !this.searchBar.element.hidden) this.searchBar.close();
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   /** @param {string} name of an action that has a key */
@@ -153,7 +154,7 @@ export class Finder {
       isClosed = closedWithout(linked.map((line) => rows.placeOf(line)));
     }
     this.listing.rearrange(() => rows.closeWhere(isClosed));
-    this.#say(`${rows.count.toLocaleString("en")} of ${counted(rows.lineCount)} shown`);
+    this.#say(`${grouped(rows.count)} of ${counted(rows.lineCount)} shown`);
   }
 
   /** @param {boolean} exact */
@@ -168,7 +169,7 @@ export class Finder {
   }
 
   async #copyPlace() {
-    const { listing, cursor } = this.listing;
+    const { loadedListing: listing, cursorLine: cursor } = this.listing;
     const place = listing && cursor >= 0 ? placeOf(listing, cursor) : "";
     if (place) this.#sayCopied(await copyText(place, this.bars), place);
     else this.#say(cursor < 0 ? "no line is chosen: move to one with the arrow keys, or click it" : "this line comes from no place in Python");
@@ -196,12 +197,11 @@ export class Finder {
     if (event.key === "Escape") this.#closeLine();
     else if (event.key === "Enter" && event.target === this.lineInput) this.#goToLine();
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   #goToLine() {
-    const { listing, cursor } = this.listing;
+    const { loadedListing: listing, cursorLine: cursor } = this.listing;
     if (!listing) return;
     const found = findLine(this.lineInput.value, listing, cursor);
     this.lineProblem.textContent = "problem" in found ? found.problem : "";

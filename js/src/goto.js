@@ -1,5 +1,6 @@
 /** Which line of a listing "12" or "file.py:12" means. Pure. */
 import { lineNumber, originOf } from "./links.js";
+import { grouped } from "./numbers.js";
 
 /** @typedef {{line: number} | {problem: string}} Found */
 
@@ -16,11 +17,11 @@ export function findLine(text, { index, lines, table }, near) {
   const [, file, digits] = parts;
   const number = Number(digits.replace(/[,_ ]/g, ""));
   if (file !== undefined) return inFile(file, number, { index, lines, table });
-  if (!index.numbers.length) return number >= 1 && number <= lines.length ? { line: number - 1 } : { problem: `the lines are 1 to ${lines.length.toLocaleString("en")}` };
+  if (!index.numbers.length) return number >= 1 && number <= lines.length ? { line: number - 1 } : { problem: `the lines are 1 to ${grouped(lines.length)}` };
   const candidates = lines.flatMap((_, line) => (number > 0 && lineNumber(index, line) === number ? line : []));
   const own = candidates.find((line) => index.line_place[line] === index.line_place[near]);
   const line = own ?? candidates[0];
-  return line === undefined ? { problem: `no line ${number.toLocaleString("en")} is shown` } : { line };
+  return line === undefined ? { problem: `no line ${grouped(number)} is shown` } : { line };
 }
 
 /** @param {string} file its end is enough @param {number} number @param {Pick<import("./listing.js").LoadedListing, "index" | "lines" | "table">} listing @returns {Found} */

@@ -1,5 +1,5 @@
 /** A bar between two things that sets how the room is shared, by pointer and by keyboard. */
-import { h, setAttribute } from "./dom.js";
+import { h, isModified, on, setAttribute } from "./dom.js";
 
 /**
  * @param {object} options
@@ -31,7 +31,7 @@ export function makeSeparator({ name, label, least, most, isUpright, perPixel, v
   const set = (/** @type {number} */ wanted) => onChange(Math.max(least, Math.min(most, wanted)));
   const at = (/** @type {PointerEvent} */ event) => (isUpright() ? event.clientX : event.clientY);
   let start = { at: 0, value: 0 };
-  const listen = (/** @type {string} */ event, /** @type {(event: any) => void} */ action) => element.addEventListener(event, action, { signal });
+  const listen = (/** @type {string} */ event, /** @type {(event: any) => void} */ action) => on(element, event, action, signal);
   listen("pointerdown", (event) => {
     start = { at: at(event), value: value() };
     element.setPointerCapture(event.pointerId);
@@ -40,7 +40,7 @@ export function makeSeparator({ name, label, least, most, isUpright, perPixel, v
     if (element.hasPointerCapture(event.pointerId)) set(start.value + (at(event) - start.at) * perPixel());
   });
   listen("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isModified(event)) return;
     const now = Math.round(value());
     const [less, more] = isUpright() ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
     const wanted = /** @type {Record<string, number>} */ ({ [less]: now - 1, [more]: now + 1, Home: least, End: most })[event.key];

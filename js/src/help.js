@@ -1,21 +1,21 @@
 /** The sheet of all keys, made from the table of them; the focus stays in it and goes back to where it was. */
-import { append, h, replace } from "./dom.js";
+import { QUIETLY, append, h, on, replace } from "./dom.js";
 import { ACTIONS, keyName } from "./keys.js";
 
 export class Help {
   /** @param {HTMLElement} app @param {AbortSignal} signal */
   constructor(app, signal) {
-    this.close = h("button", { type: "button", class: "toggle plain" }, "close");
-    this.list = h("div", { class: "key-groups", tabindex: 0, role: "group", "aria-label": "actions and their keys" });
-    const head = h("header", { class: "card-head" }, h("h2", { id: "help-title" }, "Keys"), h("span", { class: "gap" }), this.close);
-    this.element = h("dialog", { class: "help", role: "dialog", "aria-modal": "true", "aria-labelledby": "help-title" }, head, this.list);
+    this.close = h("button", { class: "toggle plain" }, "close");
+    this.list = h("div.key-groups", { tabindex: 0, role: "group", "aria-label": "actions and their keys" });
+    const head = h("header.card-head", {}, h("h2", { id: "help-title" }, "Keys"), h("span.gap"), this.close);
+    this.element = h("dialog.help", { role: "dialog", "aria-modal": "true", "aria-labelledby": "help-title" }, head, this.list);
     /** @type {HTMLElement | null} */
     this.earlier = null;
     app.append(this.element);
-    this.close.addEventListener("click", () => this.element.close(), { signal });
-    this.element.addEventListener("close", () => this.earlier?.focus({ preventScroll: true }), { signal });
-    this.element.addEventListener("keydown", (event) => this.#onKey(event), { signal });
-    this.element.addEventListener("click", (event) => event.target === this.element && this.element.close(), { signal });
+    on(this.close, "click", () => this.element.close(), signal);
+    on(this.element, "close", () => this.earlier?.focus(QUIETLY), signal);
+    on(this.element, "keydown", (event) => this.#onKey(event), signal);
+    on(this.element, "click", (event) => event.target === this.element && this.element.close(), signal);
   }
 
   open() {

@@ -1,5 +1,6 @@
 /** The entry: a notebook widget (anywidget calls `render`), or a page that `mount` or the last lines fill. */
 import { App } from "./app.js";
+import { on } from "./dom.js";
 import { renderBroken } from "./failure.js";
 import { pageSource, widgetSource } from "./source.js";
 import deflatedStyles from "./style.css";
@@ -9,40 +10,42 @@ const inflatedStyles = inflate(deflatedStyles);
 // Whoever draws first hears what is wrong with them.
 inflatedStyles.catch(() => {});
 
+/** @typedef {import("./source.js").Source} Source */
+
 /**
  * @param {HTMLElement} el
- * @param {import("./source.js").Source} source
+ * @param {Source} source
  * @param {AbortSignal} [signal] ends the view, like calling what is returned
  * @returns {() => void} clean-up
  */
-export function mount(el, source, signal) {
+export const mount = (el, source, signal) => begin(el, () => source, signal);
+
+/** @param {HTMLElement} el @param {(signal: AbortSignal) => Source} makeSource for as long as the view is there @param {AbortSignal} [until] */
+function begin(el, makeSource, until) {
   const life = new AbortController();
-  if (signal?.aborted) return () => {};
-  signal?.addEventListener("abort", () => life.abort(), { once: true, signal: life.signal });
+  const { signal } = life;
+  const end = () => life.abort();
+  if (until?.aborted) return end;
+  if (until) on(until, "abort", end, signal);
   const host = document.createElement("div");
   host.className = "jaxscope";
   // JupyterLab reads keys before any listener inside the page; this is its own way of leaving them to the widget.
   // https://github.com/jupyterlab/lumino/blob/main/packages/commands/src/index.ts
   host.setAttribute("data-lm-suppress-shortcuts", "true");
   el.append(host);
-  life.signal.addEventListener("abort", () => host.remove(), { once: true });
+  on(signal, "abort", () => host.remove());
+  const source = makeSource(signal);
   inflatedStyles
-    .then((styles) => life.signal.aborted || new App(host, source, styles, life.signal))
+    .then((styles) => signal.aborted || new App(host, source, styles, signal))
     .catch((error) => {
       console.error("[jaxscope]", error);
       host.replaceWith(renderBroken("The inspection", error));
     });
-  return () => life.abort();
+  return end;
 }
 
 /** @param {{model: any, el: HTMLElement, signal?: AbortSignal}} context */
-function render({ model, el, signal }) {
-  const life = new AbortController();
-  if (signal?.aborted) return () => {};
-  signal?.addEventListener("abort", () => life.abort(), { once: true, signal: life.signal });
-  mount(el, widgetSource(model, life.signal, comesNear(el, life.signal)), life.signal);
-  return () => life.abort();
-}
+const render = ({ model, el, signal }) => begin(el, (life) => widgetSource(model, life, comesNear(el, life)), signal);
 
 /**
  * Resolves when an element is in view, or not more than a screen away.
@@ -58,7 +61,7 @@ function comesNear(element, signal) {
       resolve();
     }, options);
     observer.observe(element);
-    signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+    on(signal, "abort", () => observer.disconnect());
   });
 }
 

@@ -2,12 +2,13 @@
  * Following values: the one under the pointer or the cursor is lit wherever it is defined and used; keys and clicks jump
  * there, to what is called, and back. It knows panes only through `Places`.
  */
-import { h, replace } from "./dom.js";
+import { QUIETLY, consume, h, on, replace } from "./dom.js";
 import { tokensOf } from "./highlight.js";
 import { countsOf } from "./counts.js";
 import { renderFacts } from "./facts.js";
 import { originOf } from "./links.js";
 import { ACTIONS } from "./keys.js";
+import { plural } from "./numbers.js";
 import { Values, bareName } from "./values.js";
 
 const NAME_KINDS = ".k-name, .k-definition, .k-symbol";
@@ -54,8 +55,8 @@ export class Jumps {
     /** The answers of `countsOf`, which may look through the whole program. @type {Map<string, string>} */
     this.counted = new Map();
     const { element, facts, status, signal } = places;
-    element.addEventListener("keydown", (event) => this.#onKey(event), { signal });
-    for (const each of [facts, status]) each.addEventListener("click", (event) => this.#onFact(event), { signal });
+    on(element, "keydown", (event) => this.#onKey(event), signal);
+    for (const each of [facts, status]) on(each, "click", (event) => this.#onFact(event), signal);
   }
 
   /** Hears the pointer over a pane's rows. @param {Pane} pane */
@@ -63,12 +64,12 @@ export class Jumps {
     const { scroller } = pane.listing;
     const { signal } = this.places;
     const move = (/** @type {PointerEvent} */ event) => this.#keepStill(event) || this.#point(nameUnder(event), lineUnder(event));
-    scroller.addEventListener("pointermove", move, { signal, capture: true });
-    scroller.addEventListener("pointerleave", () => this.#point("", -1), { signal, capture: true });
+    on(scroller, "pointermove", move, signal, true);
+    on(scroller, "pointerleave", () => this.#point("", -1), signal, true);
     // Where the line under the pointer changes too, all has been drawn by now.
-    for (const name of ["pointermove", "pointerleave"]) scroller.addEventListener(name, () => this.#relight(), { signal });
+    for (const name of ["pointermove", "pointerleave"]) on(scroller, name, () => this.#relight(), signal);
     // Before the row's own listener, for which the same click pins one more line.
-    scroller.addEventListener("click", (event) => this.#onClick(pane, event), { signal, capture: true });
+    on(scroller, "click", (event) => this.#onClick(pane, event), signal, true);
     pane.listing.decorate = (row, line) => this.#decorate(pane, row, line);
   }
 
@@ -121,7 +122,7 @@ export class Jumps {
 
   /** @param {Pane} pane */
   #listingAt(pane) {
-    const { listing } = pane.listing;
+    const { loadedListing: listing } = pane.listing;
     return listing && this.at?.key === listing.key && !listing.table.isPython && this.at.line < listing.lines.length ? listing : null;
   }
 
@@ -158,7 +159,7 @@ export class Jumps {
       pane.listing.valueLines = lit ? [lit.definition, ...lit.uses] : [];
     }
     if (told) return;
-    const { listing } = this.places.panes().find((pane) => pane.listing.listing?.key === this.at?.key)?.listing ?? {};
+    const { loadedListing: listing } = this.places.panes().find((pane) => pane.listing.loadedListing?.key === this.at?.key)?.listing ?? {};
     this.#fill([], listing && this.at ? originOf(listing.table, this.at.line).frames[0] : undefined);
   }
 
@@ -184,7 +185,7 @@ export class Jumps {
   /** Says what is known of the current line. @param {Pane} pane @param {LoadedListing} listing @param {Value | null} value @param {number} uses */
   #tell({ side, listing: lines }, listing, value, uses) {
     const { line } = /** @type {At} */ (this.at);
-    const count = this.walk?.step ?? `${uses.toLocaleString("en")} ${uses === 1 ? "use" : "uses"}`;
+    const count = this.walk?.step ?? plural(uses, "use");
     this.#fill(renderFacts({ values: this.valuesOf(listing), value, count, line, side, nameShown: (name) => lines.sheet.nameShown(name) }), originOf(listing.table, line).frames[0]);
   }
 
@@ -195,7 +196,7 @@ export class Jumps {
       const asked = `${frame.line}:${frame.file}:${stages.map(({ values }) => values.index.key)}`;
       const counts = this.counted.get(asked) ?? countsOf(stages, frame);
       this.counted.set(asked, counts);
-      if (counts) parts.push(h("span", { class: "counts" }, h("b", {}, `${frame.file}:${frame.line}`), ` became ${counts}`));
+      if (counts) parts.push(h("span.counts", {}, h("b", {}, `${frame.file}:${frame.line}`), ` became ${counts}`));
     }
     if (!parts.length) parts.push(h("span", {}, HINT));
     replace(this.places.facts, ...parts);
@@ -206,7 +207,7 @@ export class Jumps {
     if (!event.ctrlKey && !event.metaKey) return;
     const name = nameUnder(event);
     const line = lineUnder(event);
-    const { listing } = pane.listing;
+    const { loadedListing: listing } = pane.listing;
     if (!name || line < 0 || !listing || listing.table.isPython) return;
     const values = this.valuesOf(listing);
     const called = values.called(line, name);
@@ -215,7 +216,7 @@ export class Jumps {
     event.stopImmediatePropagation();
     event.preventDefault();
     this.at = { key: listing.key, line };
-    this.#go(pane, value ? values.definitionLine(value) : called);
+    this.go(pane, value ? values.definitionLine(value) : called);
   }
 
   /** A name in the facts, or a place of the call stack. @param {Event} event */
@@ -223,14 +224,13 @@ export class Jumps {
     const { file, side, line } = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".jump"))?.dataset ?? {};
     const pane = this.places.panes().find((each) => each.side === side);
     if (file !== undefined) this.#showPython(file, Number(line));
-    else if (pane) this.#go(pane, Number(line));
+    else if (pane) this.go(pane, Number(line));
   }
 
   /** Alt and a letter are the browser's, but for the way back, which would leave the page. @param {KeyboardEvent} event */
   #onKey(event) {
     if (!event.altKey || event.ctrlKey || event.metaKey || event.key !== "ArrowLeft" || !this.#back()) return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   /** @param {string} action one of the group of values in the table of keys */
@@ -247,10 +247,10 @@ export class Jumps {
     if (action === "definition") {
       const named = this.walk?.value ?? this.#pointedAt(values, line);
       const value = named && values.definitionLine(named) !== line ? named : values.operands(line, 1)[0];
-      if (value) this.#go(pane, values.definitionLine(value));
+      if (value) this.go(pane, values.definitionLine(value));
     } else if (action === "called") {
       const called = values.called(line);
-      if (called >= 0) this.#go(pane, called);
+      if (called >= 0) this.go(pane, called);
     } else this.#walkOn(pane, listing, action === "use-before");
   }
 
@@ -263,41 +263,41 @@ export class Jumps {
     const next = back ? uses.findLastIndex((use) => use < line) : uses.findIndex((use) => use > line);
     const at = next >= 0 ? next : back ? uses.length - 1 : 0;
     this.walk = { value, key: listing.key, line: uses[at], step: `use ${at + 1} of ${uses.length}` };
-    this.#go(pane, uses[at]);
+    this.go(pane, uses[at]);
   }
 
   /** @param {Pane} pane @param {number} line @param {boolean} [remember] where it starts */
-  #go(pane, line, remember = true) {
+  go(pane, line, remember = true) {
     const { at } = this;
-    const start = this.places.panes().find((each) => each.listing.listing?.key === at?.key);
+    const start = this.places.panes().find((each) => each.listing.loadedListing?.key === at?.key);
     if (remember && at && start) this.trail.push({ side: start.side, ...at });
     this.pointer.jumped = true;
     pane.listing.bring(line);
     pane.listing.moveTo(line);
-    pane.listing.scroller.focus({ preventScroll: true });
+    pane.listing.scroller.focus(QUIETLY);
   }
 
   /** @returns {boolean} whether there was a jump to undo */
   #back() {
     const last = this.trail.pop();
     if (!last) return false;
-    const find = () => this.places.panes().find((pane) => pane.listing.listing?.key === last.key);
+    const find = () => this.places.panes().find((pane) => pane.listing.loadedListing?.key === last.key);
     if (!find()) this.places.select(last.side, last.key);
     const pane = find();
-    if (pane) this.#go(pane, last.line, false);
+    if (pane) this.go(pane, last.line, false);
     return true;
   }
 
   /** Shows a place of the call stack. @param {string} file @param {number} line */
   #showPython(file, line) {
-    const find = () => this.places.panes().find((pane) => pane.listing.listing?.table.isPython);
+    const find = () => this.places.panes().find((pane) => pane.listing.loadedListing?.table.isPython);
     if (!find()) {
-      const other = this.places.panes().find((pane) => pane.listing.listing?.key !== this.at?.key);
+      const other = this.places.panes().find((pane) => pane.listing.loadedListing?.key !== this.at?.key);
       this.places.select(other?.side ?? "left", "python");
     }
     const pane = find();
-    const [row] = pane?.listing.listing?.table.rowsOf.get(`${line}:${file}`) ?? [];
-    if (pane && row !== undefined) this.#go(pane, row);
+    const [row] = pane?.listing.loadedListing?.table.rowsOf.get(`${line}:${file}`) ?? [];
+    if (pane && row !== undefined) this.go(pane, row);
   }
 }
 

@@ -3,6 +3,7 @@
  * shows, so that these cannot disagree. An action of scope "listing" has its deed in LISTING_DEEDS, one of scope "app"
  * in commands.js; a test holds both to the table. Pure.
  */
+import { clamp } from "./numbers.js";
 
 /**
  * @typedef {object} KeyAction
@@ -95,6 +96,7 @@ export const ACTIONS = [
     ["lists", "p", "long lists of parameters, operands and types"],
     ["wrap", "W", "long lines broken at the width of the pane"],
     ["inline", "I", "fusion bodies at their call"],
+    ["heat", "h", "share of the work beside a line"],
     ["exact", "e", "the compiler's exact text, nothing put away"],
   ]),
 ];
@@ -142,5 +144,5 @@ export const LISTING_DEEDS = {
 /** @param {string} key @param {State} state @returns {Action | null} null for a key that is not for the listing */
 export function keyAction(key, state) {
   const action = LISTING_DEEDS[actionOf(key, "listing")?.name ?? ""]?.(state) ?? null;
-  return action && "move" in action ? { move: Math.max(0, Math.min(state.count - 1, action.move)) } : action;
+  return action && "move" in action ? { move: clamp(action.move, state.count - 1) } : action;
 }

@@ -1,5 +1,5 @@
 /** Where the two listings stand and how high they are: one, side by side or stacked, in the page or over all of it. */
-import { h, setAttribute } from "./dom.js";
+import { h, on, setAttribute } from "./dom.js";
 import { makeSeparator } from "./grip.js";
 import { ROW_LIMITS, SPLIT_LIMITS, arrangement } from "./preferences.js";
 import { ROW_HEIGHT } from "./viewport.js";
@@ -33,7 +33,7 @@ export class Layout {
     this.onFull = onFull;
     /** Of the app, 0 while not known: asking for it lays the page out. */
     this.width = 0;
-    this.box = h("div", { class: "panes" });
+    this.box = h("div.panes");
     const isStacked = () => this.arrangement === "stacked";
     this.split = makeSeparator({
       ...{ name: "split", label: "room of the first listing", ...SPLIT_LIMITS, signal },
@@ -50,8 +50,8 @@ export class Layout {
       onChange: (rows) => prefer({ rows }),
     });
     this.box.append(panes[0].element, this.split.element, panes[1].element);
-    host.addEventListener("fullscreenchange", () => this.#setFull(host.matches(":fullscreen")), { signal });
-    signal.addEventListener("abort", () => this.leaveFull(), { once: true });
+    on(host, "fullscreenchange", () => this.#setFull(host.matches(":fullscreen")), signal);
+    on(signal, "abort", () => this.leaveFull());
   }
 
   /** @returns {Arrangement} */

@@ -3,6 +3,7 @@
  * the keyboard's cursor. Pure.
  */
 import { EXACT, NONE, degree, linkedLines, match, originOf } from "./links.js";
+import { grouped } from "./numbers.js";
 
 /** @typedef {import("./listing.js").LoadedListing} LoadedListing */
 /** @typedef {import("./schema").View} View */
@@ -39,8 +40,8 @@ export function lightUp({ view, shown, get, hover, pins }) {
     if (current && current.key !== key) {
       const title = view.tabs.find((tab) => tab.key === key)?.title ?? key;
       const { exact, related } = hover ? hoverLines : (pinLines[pinLines.length - 1] ?? hoverLines);
-      if (exact.length) linked.push(`${exact.length.toLocaleString("en")} exact in ${title}`);
-      if (related.length) linked.push(`${related.length.toLocaleString("en")} by line or caller in ${title}`);
+      if (exact.length) linked.push(`${grouped(exact.length)} exact in ${title}`);
+      if (related.length) linked.push(`${grouped(related.length)} by line or caller in ${title}`);
       searched.push(title);
     }
     return {

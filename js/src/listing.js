@@ -3,7 +3,7 @@
  * lines scroll like 30.
  */
 import { selectionBeside } from "./copy.js";
-import { h, replace, setAttribute } from "./dom.js";
+import { UNHEARD, consume, h, isModified, on, replace, setAttribute } from "./dom.js";
 import { keyAction } from "./keys.js";
 import { NO_MARKS, inPlaces, marksOf, placesOf } from "./marks.js";
 import { continuedLines, decorateRow, gutterCharacters, locationOf, renderRow } from "./row.js";
@@ -15,6 +15,7 @@ import { MARGIN_ROWS, ROW_HEIGHT, Viewport } from "./viewport.js";
 const WHOLE_CHARACTERS = 600;
 // What the gutter holds besides figures: sign, fold and paddings of the style sheet.
 const GUTTER_PIXELS = 54;
+const HEAT_PIXELS = 58;
 /** Keys that go through a line higher than the window before they leave it; 2 is a page. */
 const STEPS = new Map([["ArrowDown", 1], ["ArrowUp", -1], ["PageDown", 2], ["PageUp", -2]]);
 
@@ -42,13 +43,13 @@ export class ListingPane {
     this.onHover = onHover;
     this.onPin = onPin;
     /** @type {LoadedListing | null} */
-    this.listing = null;
+    this.loadedListing = null;
     this.marks = NO_MARKS;
     /** The same with places instead of lines. */
     this.placed = NO_MARKS;
     /** @type {Options} */
-    this.options = { exact: false, locations: "short", turned: [], shortNames: false, wrap: false, inline: false, mainFile: "" };
-    this.cursor = -1;
+    this.options = { exact: false, locations: "short", turned: [], shortNames: false, wrap: false, inline: false, heat: null, mainFile: "" };
+    this.cursorLine = -1;
     /** Where a selection of lines began that ends at the cursor; -1 while there is none. */
     this.anchor = -1;
     /** @type {Find | null} */
@@ -69,8 +70,8 @@ export class ListingPane {
 
     this.view = new Viewport(label, new Sheet(null, this.options));
     this.scroller = this.view.scroller;
-    this.message = h("div", { class: "message", role: "status", tabindex: 0 });
-    this.rulerElement = h("div", { class: "ruler", "aria-hidden": "true" });
+    this.message = h("div.message", { role: "status", tabindex: 0 });
+    this.rulerElement = h("div.ruler", UNHEARD);
     this.ruler = new Ruler(this.rulerElement, { onJump: (share) => this.#jump(share), signal });
     element.append(this.scroller, this.rulerElement, this.message);
 
@@ -81,19 +82,19 @@ export class ListingPane {
     listen("pointerleave", () => this.onHover(null));
     listen("click", (event) => this.#onClick(event));
     listen("keydown", (event) => this.#onKey(event));
-    listen("focus", () => this.cursor >= 0 && this.draw());
+    listen("focus", () => this.cursorLine >= 0 && this.draw());
     const observer = new ResizeObserver(() => {
       this.view.measuredWidth = 0;
       this.#schedule();
     });
     observer.observe(this.scroller);
-    signal.addEventListener(
+    on(
+      signal,
       "abort",
       () => {
         observer.disconnect();
         cancelAnimationFrame(this.frame);
       },
-      { once: true },
     );
   }
 
@@ -107,13 +108,13 @@ export class ListingPane {
 
   /** @param {LoadedListing} listing */
   show(listing) {
-    const same = this.listing?.key === listing.key;
+    const same = this.loadedListing?.key === listing.key;
     const earlier = this.sheet;
     this.scroller.classList.toggle("python", listing.index.dialect === "python");
     this.continued = continuedLines(listing.index);
     this.message.hidden = true;
     this.scroller.hidden = this.rulerElement.hidden = false;
-    this.listing = listing;
+    this.loadedListing = listing;
     const take = () => {
       this.view.sheet = new Sheet(listing, this.options);
       if (!same) return;
@@ -125,7 +126,7 @@ export class ListingPane {
       return;
     }
     take();
-    this.cursor = this.anchor = -1;
+    this.cursorLine = this.anchor = -1;
     this.#forgetDrawn();
     this.#arrange();
     // Only now: an element that is hidden does not scroll, and comes back where it was. And not later: what is drawn
@@ -140,7 +141,7 @@ export class ListingPane {
 
   /** Shows text instead of a listing. @param {...import("./dom.js").Child} content */
   say(...content) {
-    this.listing = null;
+    this.loadedListing = null;
     this.view.sheet = new Sheet(null, this.options);
     this.#forgetDrawn();
     replace(this.message, ...content);
@@ -195,7 +196,7 @@ export class ListingPane {
 
   draw() {
     const { sheet, rows, view } = this;
-    if (!this.listing || !view.height) return;
+    if (!this.loadedListing || !view.height) return;
     this.viewHeight = view.height;
     if (view.settle()) this.#forgetDrawn();
     view.size();
@@ -237,18 +238,18 @@ export class ListingPane {
 
   /** @param {number} line @param {number} row @param {import("./line.js").Line} composed @param {import("./row.js").Slice | null} slice @param {import("./row.js").Pieces | null} pieces */
   #makeRow(line, row, composed, slice, pieces) {
-    const listing = /** @type {LoadedListing} */ (this.listing);
+    const listing = /** @type {LoadedListing} */ (this.loadedListing);
     const location = locationOf(listing.index, line, this.options.mainFile, this.continued, this.options.locations);
     const marked = this.find?.mark(line, composed) ?? composed;
-    return renderRow({ listing, rows: this.rows, line, row, composed: marked, slice, pieces, location, id: this.prefix + line });
+    return renderRow({ listing, rows: this.rows, line, row, composed: marked, slice, pieces, location, heat: this.options.heat, id: this.prefix + line });
   }
 
   #measureGutter() {
-    const { locations, mainFile } = this.options;
-    const { number, location } = gutterCharacters(/** @type {LoadedListing} */ (this.listing), mainFile, locations);
+    const { locations, mainFile, heat } = this.options;
+    const { number, location } = gutterCharacters(/** @type {LoadedListing} */ (this.loadedListing), mainFile, locations);
     this.scroller.style.setProperty("--number-width", `${number}ch`);
     this.scroller.style.setProperty("--location-width", `${location}ch`);
-    this.view.gutterWidth = GUTTER_PIXELS + (number + location + 2) * this.view.characterWidth;
+    this.view.gutterWidth = GUTTER_PIXELS + (number + location + 2) * this.view.characterWidth + (heat ? HEAT_PIXELS : 0);
   }
 
   /** @param {Partial<Options>} changed */
@@ -256,7 +257,7 @@ export class ListingPane {
     const earlier = { ...this.options };
     // The text on screen keeps its own view of this object.
     Object.assign(this.options, changed);
-    if (JSON.stringify(earlier) === JSON.stringify(this.options) || !this.listing) return;
+    if (JSON.stringify(earlier) === JSON.stringify(this.options) || !this.loadedListing) return;
     const { exact, inline } = this.options;
     this.#showText(() => {
       if (exact === earlier.exact && inline === earlier.inline) return;
@@ -274,7 +275,7 @@ export class ListingPane {
 
   /** @param {HTMLElement} element @param {number} line */
   #decorate(element, line) {
-    const { rows, anchor, cursor } = this;
+    const { rows, anchor, cursorLine: cursor } = this;
     decorateRow(element, { ...marksOf(this.marks, this.placed, rows, line), cursor: line === cursor });
     this.decorate?.(element, line);
     const [place, one, other] = [line, anchor, cursor].map((each) => rows.placeOf(each));
@@ -284,7 +285,7 @@ export class ListingPane {
   #drawRuler() {
     const { rows, viewHeight } = this;
     const { heights } = this.sheet;
-    if (!this.listing) return;
+    if (!this.loadedListing) return;
     // As high as when it was last drawn: asking now would lay the page out in the middle of marking it.
     const height = Math.max(heights.total, viewHeight / ROW_HEIGHT, 1);
     this.ruler.arrange(rows, height, (place) => heights.topOf(rows.rowAt(place)) / height);
@@ -292,7 +293,7 @@ export class ListingPane {
   }
 
   #activeDescendant() {
-    setAttribute(this.scroller, "aria-activedescendant", this.drawn.has(this.cursor) ? this.prefix + this.cursor : null);
+    setAttribute(this.scroller, "aria-activedescendant", this.drawn.has(this.cursorLine) ? this.prefix + this.cursorLine : null);
   }
 
   /** @param {Event} event @returns {number | null} */
@@ -306,7 +307,7 @@ export class ListingPane {
     const line = this.#lineOf(event);
     if (line === null) return;
     const action = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-do]"))?.dataset.do;
-    this.cursor = line;
+    this.cursorLine = line;
     if (action === "fold") this.toggleFold(line);
     else if (action === "whole") {
       this.sheet.whole.add(line);
@@ -325,44 +326,43 @@ export class ListingPane {
 
   /** Changes which lines are rows, or their text, with the cursor, or else the first row in view, staying where it is. @param {() => void} change */
   rearrange(change) {
-    if (!this.listing) return;
-    const line = this.cursor >= 0 && this.isVisible(this.cursor) ? this.cursor : (this.rows.lineAt(this.view.rows.first) ?? 0);
+    if (!this.loadedListing) return;
+    const line = this.cursorLine >= 0 && this.isVisible(this.cursorLine) ? this.cursorLine : (this.rows.lineAt(this.view.rows.first) ?? 0);
     const { offset } = this.view.place(this.rows.rowOf(line));
     change();
-    if (this.cursor >= 0) this.cursor = this.rows.lineAt(this.rows.rowOf(this.cursor)) ?? -1;
+    if (this.cursorLine >= 0) this.cursorLine = this.rows.lineAt(this.rows.rowOf(this.cursorLine)) ?? -1;
     this.view.scrollToRow(this.rows.rowOf(line), offset);
     this.redraw();
   }
 
   /** @param {KeyboardEvent} event */
   #onKey(event) {
-    if (!this.listing || event.ctrlKey || event.metaKey || event.altKey || !this.rows.count) return;
+    if (!this.loadedListing || isModified(event) || !this.rows.count) return;
     const { folds, closed } = this.rows;
     const action = keyAction(event.key, {
       ...this.view.rows,
-      row: this.cursor < 0 ? -1 : this.rows.rowOf(this.cursor),
+      row: this.cursorLine < 0 ? -1 : this.rows.rowOf(this.cursorLine),
       count: this.rows.count,
-      fold: !folds.has(this.cursor) ? "none" : closed.has(this.cursor) ? "closed" : "open",
+      fold: !folds.has(this.cursorLine) ? "none" : closed.has(this.cursorLine) ? "closed" : "open",
       atLeft: this.scroller.scrollLeft === 0,
     });
     if (!action) return;
     if ("move" in action) this.#move(action.move, STEPS.get(event.key) ?? 0);
     else if ("scroll" in action) this.scroller.scrollLeft += action.scroll * this.view.characterWidth;
-    else if (action.act === "pin") this.onPin(this.cursor, event.shiftKey);
-    else this.toggleFold(this.cursor);
-    event.preventDefault();
-    event.stopPropagation();
+    else if (action.act === "pin") this.onPin(this.cursorLine, event.shiftKey);
+    else this.toggleFold(this.cursorLine);
+    consume(event);
   }
 
   /** @param {number} row @param {number} step */
   #move(row, step) {
-    if (step && this.sheet.wrap && this.cursor >= 0 && this.view.stepWithin(this.rows.rowOf(this.cursor), step)) this.draw();
+    if (step && this.sheet.wrap && this.cursorLine >= 0 && this.view.stepWithin(this.rows.rowOf(this.cursorLine), step)) this.draw();
     else this.moveTo(this.rows.lineAt(row));
   }
 
   /** Puts the keyboard's cursor on a line. @param {number} line */
   moveTo(line) {
-    this.cursor = line;
+    this.cursorLine = line;
     this.ensureVisible(line);
     this.onHover(line);
     this.draw();

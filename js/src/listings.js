@@ -1,4 +1,5 @@
 /** The listings that have been loaded or are on their way: each once, and again when its stage says it has changed. */
+import { on } from "./dom.js";
 import { linkTable } from "./links.js";
 import { orderOf } from "./sheet.js";
 import { yieldTurn } from "./transfer.js";
@@ -51,7 +52,7 @@ export class Listings {
         changed();
       }, PATIENCE_MS);
     });
-    this.signal.addEventListener("abort", end, { once: true });
+    on(this.signal, "abort", end);
     this.source
       .listing(tab.key)
       .then(async ({ index, lines }) => {

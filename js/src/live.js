@@ -1,5 +1,6 @@
 /** What a screen reader is told when something happens: the words, and the region that says them. */
-import { h, replace } from "./dom.js";
+import { h, on, replace } from "./dom.js";
+import { grouped } from "./numbers.js";
 
 // Somebody who holds an arrow key down wants to hear where they stopped, not every line on the way.
 const PAUSE_MS = 200;
@@ -16,17 +17,17 @@ export function endedStages(before, view) {
 }
 
 /** @param {number} count @param {string} title of a listing */
-export const linkedWords = (count, title) => `${count ? count.toLocaleString("en") : "no"} linked ${count === 1 ? "line" : "lines"} in ${title}`;
+export const linkedWords = (count, title) => `${count ? grouped(count) : "no"} linked ${count === 1 ? "line" : "lines"} in ${title}`;
 
 export class Live {
   /** @param {AbortSignal} signal */
   constructor(signal) {
     /** @type {Map<string, string>} what is still to be said, by topic */
     this.pending = new Map();
-    this.element = h("div", { class: "unseen", role: "status", "aria-live": "polite" });
+    this.element = h("div.unseen", { role: "status", "aria-live": "polite" });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
-    signal.addEventListener("abort", () => clearTimeout(this.timer), { once: true });
+    on(signal, "abort", () => clearTimeout(this.timer));
   }
 
   /** What is linked to the line in question, in each other listing. @param {{tab?: {title: string}, lines?: import("./links.js").Linked}[]} others */

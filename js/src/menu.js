@@ -1,5 +1,5 @@
 /** A small menu over a listing. Every entry has a key, which works while it is open. */
-import { h, replace, setAttribute } from "./dom.js";
+import { UNHEARD, consume, h, isModified, on, replace, setAttribute } from "./dom.js";
 
 /**
  * @typedef {object} Entry
@@ -24,24 +24,25 @@ export class Menu {
     this.button = button;
     this.groups = groups;
     this.onClose = onClose;
-    this.element = h("div", { class: "menu", role: "menu", "aria-label": button.getAttribute("aria-label") });
+    this.element = h("div.menu", { role: "menu", "aria-label": button.getAttribute("aria-label") });
     this.element.hidden = true;
     setAttribute(button, "aria-haspopup", "menu");
     setAttribute(button, "aria-expanded", "false");
     place.append(this.element);
-    button.addEventListener("click", () => (this.element.hidden ? this.open(0) : this.close()), { signal });
+    on(button, "click", () => (this.element.hidden ? this.open(0) : this.close()), signal);
     // Safari gives a clicked button no focus, and the menu that loses it would be gone before the click.
-    this.element.addEventListener("mousedown", (event) => event.preventDefault(), { signal });
-    this.element.addEventListener("keydown", (event) => this.#onKey(event), { signal });
-    this.element.addEventListener("click", (event) => this.#choose(/** @type {Element} */ (event.target).closest("button")), { signal });
+    on(this.element, "mousedown", (event) => event.preventDefault(), signal);
+    on(this.element, "keydown", (event) => this.#onKey(event), signal);
+    on(this.element, "click", (event) => this.#choose(/** @type {Element} */ (event.target).closest("button")), signal);
     // The button's own click closes it too, and must not open it again.
-    this.element.addEventListener(
+    on(
+      this.element,
       "focusout",
       (event) => {
         const to = /** @type {Node | null} */ (event.relatedTarget);
         if (to !== button && !this.element.contains(to)) this.#hide();
       },
-      { signal },
+      signal,
     );
   }
 
@@ -51,11 +52,11 @@ export class Menu {
     this.entries = new Map();
     const groups = this.groups().map(({ title, entries }) => {
       const items = entries.map((entry) => {
-        const item = h("button", { type: "button", role: "menuitem", tabindex: -1, "aria-disabled": entry.off && "true", "aria-keyshortcuts": entry.keys }, h("span", {}, entry.label), h("kbd", {}, entry.keys));
+        const item = h("button", { role: "menuitem", tabindex: -1, "aria-disabled": entry.off && "true", "aria-keyshortcuts": entry.keys }, h("span", {}, entry.label), h("kbd", {}, entry.keys));
         this.entries?.set(item, entry);
         return item;
       });
-      return h("div", { role: "group", "aria-label": title }, h("b", { "aria-hidden": "true" }, title), ...items);
+      return h("div", { role: "group", "aria-label": title }, h("b", UNHEARD, title), ...items);
     });
     replace(this.element, ...groups);
     this.element.hidden = false;
@@ -84,7 +85,7 @@ export class Menu {
 
   /** @param {KeyboardEvent} event */
   #onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isModified(event)) return;
     const items = [...(this.entries?.keys() ?? [])];
     const at = items.indexOf(/** @type {Element} */ (event.composedPath()[0]));
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
@@ -92,7 +93,6 @@ export class Menu {
     else if (event.key === "Escape" || event.key === "Tab") this.close();
     else if (event.key !== "Enter" && event.key !== " ") this.#choose(items.find((item) => this.entries?.get(item)?.key === event.key) ?? null);
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 }

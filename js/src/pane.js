@@ -1,5 +1,5 @@
 /** One side of the screen: a small head above a listing, or the reason why there is none. */
-import { h, replace, setAttribute } from "./dom.js";
+import { h, on, replace, setAttribute } from "./dom.js";
 import { Finder } from "./finder.js";
 import { ListingPane } from "./listing.js";
 import { hasBodies } from "./sheet.js";
@@ -22,9 +22,9 @@ export class Pane {
     /** How many lines are to be shown, once they are loaded. */
     this.lines = 0;
     this.select = h("select", { "aria-label": `listing on the ${side}` });
-    this.coverage = h("span", { class: "coverage" });
-    const head = h("div", { class: "pane-head" }, this.select, this.coverage, h("span", { class: "gap" }));
-    const box = h("div", { class: "listing" });
+    this.coverage = h("span.coverage");
+    const head = h("div.pane-head", {}, this.select, this.coverage, h("span.gap"));
+    const box = h("div.listing");
     this.toggles = new Toggles(box, events.onAction, signal);
     this.element = h("section", { class: `pane ${side}` }, head, box);
     this.listing = new ListingPane(box, {
@@ -36,15 +36,15 @@ export class Pane {
     this.finder = new Finder({ element: this.element, box, listing: this.listing, view: () => this.toggles.open(true) }, signal);
     // The switches come last: where they need a row of their own, the buttons stay in the one above.
     head.append(...this.finder.buttons, this.toggles.element);
-    this.select.addEventListener("change", () => events.onSelect(side, this.select.value), { signal });
+    on(this.select, "change", () => events.onSelect(side, this.select.value), signal);
   }
 
-  /** @param {import("./preferences.js").Preferences} preferences */
-  configure(preferences) {
+  /** @param {import("./preferences.js").Preferences} preferences @param {import("./schema").Heat | null} heat of its listing */
+  configure(preferences, heat) {
     const { exact, locations, turned, shortNames, wrap, inline } = preferences;
-    this.listing.configure({ exact, locations, turned, shortNames, wrap, inline });
-    const { listing } = this.listing;
-    this.toggles.show(listing?.index ?? null, preferences, listing !== null && hasBodies(listing));
+    this.listing.configure({ exact, locations, turned, shortNames, wrap, inline, heat: preferences.heat ? heat : null });
+    const { loadedListing: listing } = this.listing;
+    this.toggles.show(listing?.index ?? null, preferences, listing !== null && hasBodies(listing), heat !== null);
   }
 
   /**
@@ -54,7 +54,7 @@ export class Pane {
    * @returns {boolean} whether another listing is shown than before
    */
   show(tabs, tab, listings) {
-    const earlier = this.listing.listing?.key;
+    const earlier = this.listing.loadedListing?.key;
     this.lines = tab?.lines ?? 0;
     replace(this.select, ...tabs.map((each) => h("option", { value: each.key }, [each.title, ...each.targets.slice(-1)].join(" · "))));
     this.select.value = tab?.key ?? "";
@@ -65,7 +65,7 @@ export class Pane {
     else if (tab.status === "done" || tab.lines !== undefined || listings.entries.has(tab.key)) this.#showListing(tab, listings);
     else if (tab.status === "on request") {
       // Making it can take as long as the compilation did, so passing by is not enough.
-      const open = h("button", { class: "make", type: "button" }, "Compile once more");
+      const open = h("button.make", {}, "Compile once more");
       open.addEventListener("click", () => {
         listings.load(tab);
         this.show(tabs, tab, listings);
@@ -76,9 +76,9 @@ export class Pane {
       const isRunning = tab.status === "running";
       // The panel above the panes is that of the right one.
       const sentence = this.side === "right" && tab.failure ? `There is no ${tab.title}, for the reason above.` : stateSentence(tab);
-      this.listing.say(tab.status === "failed" && h("b", {}, "✕ "), isRunning && h("span", { class: "spinner" }), sentence);
+      this.listing.say(tab.status === "failed" && h("b", {}, "✕ "), isRunning && h("span.spinner"), sentence);
     }
-    return this.listing.listing !== null && this.listing.listing.key !== earlier;
+    return this.listing.loadedListing !== null && this.listing.loadedListing.key !== earlier;
   }
 
   /** @param {Tab} tab @param {import("./listings.js").Listings} listings */
@@ -89,7 +89,7 @@ export class Pane {
       this.listing.say("Loading…", late && ` ${listings.absence(tab.key)}`);
     } else {
       this.listing.configure({ mainFile: listings.mainFile });
-      if (this.listing.listing !== listing) this.listing.show(listing);
+      if (this.listing.loadedListing !== listing) this.listing.show(listing);
       this.#drawCoverage(tab, listing);
       for (const button of this.finder.buttons) button.hidden = false;
     }

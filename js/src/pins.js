@@ -1,5 +1,5 @@
 /** The pins below the listings: each with its number, where it is, and a button that takes it off. */
-import { h, replace } from "./dom.js";
+import { UNHEARD, h, replace } from "./dom.js";
 import { lineNumber } from "./links.js";
 
 // Colours and marks of the style sheet for that many; later pins take them again and have their own numbers.
@@ -23,10 +23,10 @@ export function showPins(element, view, pins, get) {
     const key = at < PIN_COLORS ? ` (key ${at + 1})` : "";
     return h(
       "button",
-      { type: "button", "data-remove": at, "data-pin": pinColor(at + 1), title: `take this pin off${key}` },
+      { "data-remove": at, "data-pin": pinColor(at + 1), title: `take this pin off${key}` },
       h("b", {}, String(at + 1)),
       ` ${place} `,
-      h("span", { "aria-hidden": "true" }, "✕"),
+      h("span", UNHEARD, "✕"),
     );
   });
   element.hidden = !pins.length;

@@ -31,13 +31,14 @@ const NARROW_PIXELS = 700;
  * @property {boolean} exact
  * @property {boolean} wrap long lines are broken at the width of the pane
  * @property {boolean} inline computations stand at their call
+ * @property {boolean} heat the share of the work that a line does stands beside it
  * @property {boolean} follow whether the other pane scrolls to what is linked
  */
 
 /** @type {Preferences} */
 const DEFAULTS = {
   ...{ layout: "auto", split: 43, stack: null, rows: null, follow: true },
-  ...{ locations: "short", turned: [], shortNames: false, exact: false, wrap: false, inline: false },
+  ...{ locations: "short", turned: [], shortNames: false, exact: false, wrap: false, inline: false, heat: true },
 };
 
 const within = (/** @type {unknown} */ value, /** @type {{least: number, most: number}} */ { least, most }) =>
@@ -56,6 +57,7 @@ const CHECKS = {
   exact: isFlag,
   wrap: isFlag,
   inline: isFlag,
+  heat: isFlag,
   follow: isFlag,
 };
 

@@ -1,6 +1,7 @@
 /** One row of a listing as elements: the gutter with numbers, location and fold, then the text in its colours. */
-import { append, h, setAttribute } from "./dom.js";
+import { UNHEARD, append, h, setAttribute } from "./dom.js";
 import { EXACT, RELATED, lineNumber, stackFrames } from "./links.js";
+import { plural } from "./numbers.js";
 import { pinColor } from "./pins.js";
 import { sliceRuns } from "./rows.js";
 import { ROW_HEIGHT } from "./viewport.js";
@@ -27,26 +28,27 @@ const MOST_STACK_CHARACTERS = 44;
  * @param {Slice | null} options.slice
  * @param {Pieces | null} options.pieces null for a line that is not broken
  * @param {Location | null} options.location null where the listing has no such column
+ * @param {import("./schema").Heat | null} options.heat of the listing
  * @param {string} options.id
  */
-export function renderRow({ listing: { index }, rows, line, row, composed, slice, pieces, location, id }) {
+export function renderRow({ listing: { index }, rows, line, row, composed, slice, pieces, location, heat, id }) {
   const fold = rows.folds.get(line);
   const closed = rows.closedFold(line);
   const number = lineNumber(index, line);
   const isHeading = index.line_place.length > 0 && index.line_place[line] < 0;
-  const text = h("span", { class: "text", role: "gridcell" }, ...textOf(composed, closed, slice, pieces));
+  const text = h("span.text", { role: "gridcell" }, ...textOf(composed, closed, slice, pieces));
   const element = h(
     "div",
     { class: `row ${isHeading ? "heading" : ""}`, role: "row", id, "aria-rowindex": row + 1, "data-line": line },
     h(
-      "span",
-      { class: "gutter", role: "presentation" },
-      h("span", { class: "sign", "aria-hidden": "true" }),
-      h("span", { class: "number", role: "gridcell" }, number > 0 && String(number)),
-      location && h("span", { class: "location", role: "gridcell", title: location.title }, location.text),
-      h("span", { role: "gridcell" }, fold ? foldButton(fold.kind, closed !== null) : h("span", { class: "fold none" })),
+      "span.gutter", { role: "presentation" },
+      h("span.sign", UNHEARD),
+      h("span.number", { role: "gridcell" }, number > 0 && String(number)),
+      heat && heatCell(heat, line),
+      location && h("span.location", { role: "gridcell", title: location.title }, location.text),
+      h("span", { role: "gridcell" }, fold ? foldButton(fold.kind, closed !== null) : h("span.fold none")),
     ),
-    ...Array.from({ length: railOf(rows.depthOf(line)) / RAIL_CHARACTERS }, () => h("i", { class: "rail" })),
+    ...Array.from({ length: railOf(rows.depthOf(line)) / RAIL_CHARACTERS }, () => h("i.rail")),
     text,
   );
   if (pieces) {
@@ -57,9 +59,17 @@ export function renderRow({ listing: { index }, rows, line, row, composed, slice
   return element;
 }
 
+/** @param {import("./schema").Heat} heat @param {number} line */
+function heatCell({ help, lines, shares, texts }, line) {
+  const at = lines.indexOf(line);
+  const cell = h("span.heat", { role: "gridcell", title: at < 0 ? null : help }, texts[at]);
+  cell.style.setProperty("--share", `${100 * (shares[at] ?? 0)}%`);
+  return cell;
+}
+
 /** @param {string} kind of lines @param {boolean} closed */
 function foldButton(kind, closed) {
-  const attributes = { class: "fold", type: "button", tabindex: -1, "data-do": "fold", "aria-label": `fold ${kind}`, "aria-expanded": String(!closed) };
+  const attributes = { class: "fold", tabindex: -1, "data-do": "fold", "aria-label": `fold ${kind}`, "aria-expanded": String(!closed) };
   return h("button", attributes, closed ? "▸" : "▾");
 }
 
@@ -107,12 +117,12 @@ function textOf({ runs, length, away }, closed, slice, pieces) {
     const { starts, from, to } = pieces;
     return starts.slice(from, to).map((start, number) => {
       const next = starts[from + number + 1];
-      const mark = start > 0 && h("span", { class: "turn", "aria-hidden": "true" }, "↪");
-      return h("span", { class: "piece" }, mark, ...nodesOf(sliceRuns(runs, start, next ?? Infinity)), ...(next === undefined ? folded : []));
+      const mark = start > 0 && h("span.turn", UNHEARD, "↪");
+      return h("span.piece", {}, mark, ...nodesOf(sliceRuns(runs, start, next ?? Infinity)), ...(next === undefined ? folded : []));
     });
   }
   if (!slice) return [...nodesOf(runs), ...folded];
-  const before = h("span", { class: "before" });
+  const before = h("span.before");
   before.style.paddingLeft = `${Math.min(slice.from, length)}ch`;
   return [before, ...nodesOf(sliceRuns(runs, slice.from, slice.to)), ...folded];
 }
@@ -140,11 +150,11 @@ export const foldWords = ({ place, lastPlace }) => "⋯ " + counted(lastPlace - 
 export const awayWords = (closed) => "… " + counted(closed ? closed.lastPlace - closed.place + 1 : 1) + " of " + (closed?.kind ?? "locations");
 
 /** @param {number} count */
-export const counted = (count) => `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"}`;
+export const counted = (count) => plural(count, "line");
 
 /** @param {string} label @param {string} action @param {string} [title] */
 function awayButton(label, action, title) {
-  return h("button", { class: "away", type: "button", tabindex: -1, title, "data-do": action }, label);
+  return h("button.away", { tabindex: -1, title, "data-do": action }, label);
 }
 
 /**

@@ -2,6 +2,7 @@
  * From lines of a listing to rows on screen: order, folds, and the arithmetic of windows in both directions. A line is
  * counted as the compiler printed it; its place is where it stands among the lines as they are shown. Pure.
  */
+import { clamp } from "./numbers.js";
 
 /** @typedef {{line: number, head: number, place: number, lastPlace: number, kind: string}} Fold its button is on `line`, what it folds begins with `head` */
 
@@ -107,7 +108,7 @@ export class Rows {
 
   /** The row of a place, or of the closed fold that holds it. @param {number} place */
   rowAt(place) {
-    if (!this.shown) return Math.max(0, Math.min(place, this.lineCount - 1));
+    if (!this.shown) return clamp(place, this.lineCount - 1);
     let low = 0;
     let high = this.shown.length - 1;
     while (low < high) {
@@ -218,7 +219,7 @@ export function contentTop(contentHeight, viewHeight, scrollTop, maxHeight = MAX
 export function scrollTopFor(contentHeight, viewHeight, top, maxHeight = MAX_SCROLL_HEIGHT) {
   const reach = contentHeight - viewHeight;
   if (reach <= 0) return 0;
-  const clamped = Math.max(0, Math.min(top, reach));
+  const clamped = clamp(top, reach);
   return contentHeight <= maxHeight ? clamped : clamped * ((maxHeight - viewHeight) / reach);
 }
 

@@ -2,7 +2,7 @@
  * The strip beside a listing that shows where in the whole of it the linked and pinned lines are. It is divided into slots,
  * a few pixels each: what it takes to draw it does not depend on how many lines are marked.
  */
-import { h } from "./dom.js";
+import { h, on } from "./dom.js";
 import { pinColor } from "./pins.js";
 
 const SLOTS = 200;
@@ -25,13 +25,14 @@ export class Ruler {
     this.bounds = new Int32Array(SLOTS + 1);
     /** What the bounds were worked out from. @type {unknown[]} */
     this.arranged = [];
-    element.addEventListener(
+    on(
+      element,
       "click",
       (event) => {
         const box = element.getBoundingClientRect();
         onJump((event.clientY - box.top) / Math.max(1, box.height));
       },
-      { signal },
+      signal,
     );
   }
 

@@ -2,6 +2,7 @@
  * Finding text in the lines of a listing, a few milliseconds at a time: the query as a safe pattern, where it matches, how
  * often in which line. Pure.
  */
+import { grouped } from "./numbers.js";
 import { cutRun } from "./rows.js";
 
 // A repetition without end may try every pair of places in a line, so that of long lines only so much is looked at at
@@ -180,7 +181,7 @@ export class Search {
       }
       if (time - started > SLOW_STRETCH_MS) this.slowStretches += 1;
       if (this.slowStretches >= MOST_SLOW_STRETCHES && !this.done) {
-        this.problem = `too slow for these lines: stopped after ${line.toLocaleString("en")} of them`;
+        this.problem = `too slow for these lines: stopped after ${grouped(line)} of them`;
         this.searched = this.lineCount;
       }
     }

@@ -1,6 +1,7 @@
 /** The bar above a listing that searches it: what is typed, how many matches there are, and the way from one to the next. */
-import { h, setAttribute } from "./dom.js";
+import { consume, h, on, setAttribute } from "./dom.js";
 import { ACTIONS, titleOf } from "./keys.js";
+import { grouped } from "./numbers.js";
 import { Search, WINDOW_CHARACTERS, compile, markRuns, rangesIn, sharesOf } from "./search.js";
 
 const STEP_MS = 12;
@@ -32,18 +33,18 @@ export class SearchBar {
     this.input = h("input", { type: "text", class: "query", "aria-label": "search this listing" });
     Object.assign(this.input, { spellcheck: false, autocomplete: "off", placeholder: "search" });
     this.matchCase = toggle("Aa", "match-case");
-    this.regex = toggle(".*", "regex", `; of lines longer than ${WINDOW_CHARACTERS.toLocaleString("en")} characters, matches up to half of that are found`);
+    this.regex = toggle(".*", "regex", `; of lines longer than ${grouped(WINDOW_CHARACTERS)} characters, matches up to half of that are found`);
     this.only = toggle("only matches", "only");
-    this.count = h("span", { class: "count", role: "status" });
-    this.problem = h("span", { class: "problem", role: "alert" });
-    const previous = h("button", { type: "button", title: "previous match (Shift+Enter; N in the listing)", "aria-label": "previous match" }, "↑");
-    const next = h("button", { type: "button", title: "next match (Enter; n in the listing)", "aria-label": "next match" }, "↓");
-    const close = h("button", { type: "button", title: "close the search (Escape)", "aria-label": "close the search" }, "✕");
-    this.element = h("div", { class: "bar", role: "search" }, this.input, this.matchCase, this.regex, this.only, this.count, previous, next, close, this.problem);
+    this.count = h("span.count", { role: "status" });
+    this.problem = h("span.problem", { role: "alert" });
+    const previous = h("button", { title: "previous match (Shift+Enter; N in the listing)", "aria-label": "previous match" }, "↑");
+    const next = h("button", { title: "next match (Enter; n in the listing)", "aria-label": "next match" }, "↓");
+    const close = h("button", { title: "close the search (Escape)", "aria-label": "close the search" }, "✕");
+    this.element = h("div.bar", { role: "search" }, this.input, this.matchCase, this.regex, this.only, this.count, previous, next, close, this.problem);
     this.element.hidden = true;
 
     const listen = (/** @type {HTMLElement} */ element, /** @type {string} */ name, /** @type {(event: any) => void} */ action) =>
-      element.addEventListener(name, action, { signal });
+      on(element, name, action, signal);
     listen(this.input, "input", () => {
       this.isImpatient = false;
       this.#later(() => this.#start(), TYPING_PAUSE_MS);
@@ -55,13 +56,13 @@ export class SearchBar {
     listen(next, "click", () => this.go(1));
     listen(close, "click", () => this.close());
     listen(this.element, "keydown", (event) => this.#onKey(event));
-    signal.addEventListener("abort", () => clearTimeout(this.timer), { once: true });
+    on(signal, "abort", () => clearTimeout(this.timer));
     pane.onText = () => this.#onText();
   }
 
   /** @param {boolean} focus whether to write in it now */
   open(focus) {
-    if (!this.pane.listing) return;
+    if (!this.pane.loadedListing) return;
     const wasOpen = !this.element.hidden;
     this.element.hidden = false;
     const way = this.pane.options.exact ? "the exact text" : "the text as shown; what is put away is found with its own switch or “exact text” on";
@@ -105,13 +106,13 @@ export class SearchBar {
     const index = search.from(this.#cursorPlace());
     const here = index < search.lines.length ? search.before[index] : search.total;
     // After the cursor has been moved, it goes on from there.
-    const isHere = at >= 0 && (this.pane.cursor < 0 || this.current?.line === this.pane.cursor);
+    const isHere = at >= 0 && (this.pane.cursorLine < 0 || this.current?.line === this.pane.cursorLine);
     const ordinal = isHere ? at + step : step > 0 ? here : here - 1;
     this.#visit((ordinal + search.total) % search.total);
   }
 
   #cursorPlace() {
-    return this.pane.rows.placeOf(Math.max(this.pane.cursor, 0));
+    return this.pane.rows.placeOf(Math.max(this.pane.cursorLine, 0));
   }
 
   #query() {
@@ -145,15 +146,15 @@ export class SearchBar {
   /** @param {boolean} [visit] whether to go to a match */
   #start(visit = true) {
     const { pane } = this;
-    if (!pane.listing || this.element.hidden) return;
+    if (!pane.loadedListing || this.element.hidden) return;
     this.typed = this.#query();
-    const longest = pane.listing.lines.reduce((a, b) => (b.length > a.length ? b : a), "");
+    const longest = pane.loadedListing.lines.reduce((a, b) => (b.length > a.length ? b : a), "");
     this.pattern = compile({ text: this.input.value, matchCase: isPressed(this.matchCase), regex: isPressed(this.regex) }, longest);
     const { rows } = pane;
-    const shown = pane.cursor >= 0 && pane.isVisible(pane.cursor) ? pane.cursor : (rows.lineAt(pane.view.rows.first) ?? 0);
+    const shown = pane.cursorLine >= 0 && pane.isVisible(pane.cursorLine) ? pane.cursorLine : (rows.lineAt(pane.view.rows.first) ?? 0);
     this.anchor = visit ? rows.placeOf(this.current?.line ?? shown) : -1;
     this.current = null;
-    this.search = this.pattern && new Search(this.pattern, pane.listing.lines.length, (place) => pane.sheet.textOf(rows.lineOf(place)));
+    this.search = this.pattern && new Search(this.pattern, pane.loadedListing.lines.length, (place) => pane.sheet.textOf(rows.lineOf(place)));
     pane.find = this.pattern && {
       mark: (line, composed) => this.#mark(line, composed),
       overview: (...given) => this.#overview(...given),
@@ -166,7 +167,7 @@ export class SearchBar {
 
   #step() {
     const { search, pane } = this;
-    if (!search || !pane.listing) return;
+    if (!search || !pane.loadedListing) return;
     search.step(STEP_MS);
     if (search.done && isPressed(this.only)) this.#keepMatches();
     if (this.anchor >= 0) this.#visitFirst();
@@ -250,11 +251,11 @@ export class SearchBar {
 
   #say() {
     const { search, count, problem } = this;
-    const total = (search?.total ?? 0).toLocaleString("en");
+    const total = grouped(search?.total ?? 0);
     const at = this.#ordinal();
     let words = "";
     if (search && !search.total) words = search.done ? "no match" : "searching…";
-    else if (search && at >= 0) words = `${(at + 1).toLocaleString("en")} of ${total}`;
+    else if (search && at >= 0) words = `${grouped(at + 1)} of ${total}`;
     else if (search) words = `${total} ${search.total === 1 ? "match" : "matches"}`;
     setAttribute(count, "aria-busy", search && !search.done ? "true" : null);
     const text = search && !search.done && search.total ? `${words}…` : words;
@@ -271,14 +272,13 @@ export class SearchBar {
     else if (event.key === "Escape") this.close();
     else if (event.key === "Enter" && event.target === this.input) this.go(event.shiftKey ? -1 : 1);
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 }
 
 /** @param {string} label @param {string} name of its action @param {string} [note] */
 function toggle(label, name, note = "") {
-  return h("button", { class: "toggle", type: "button", title: titleOf(name) + note, "aria-label": ACTIONS.find((action) => action.name === name)?.label, "aria-pressed": "false" }, label);
+  return h("button.toggle", { title: titleOf(name) + note, "aria-label": ACTIONS.find((action) => action.name === name)?.label, "aria-pressed": "false" }, label);
 }
 
 /** @param {HTMLElement} button */

@@ -21,6 +21,7 @@ const MEASURED_LINES = 400;
  * @property {boolean} shortNames instead of the compiler's
  * @property {boolean} wrap long lines are broken at the width of the pane
  * @property {boolean} inline computations stand at their call
+ * @property {import("./schema").Heat | null} heat what stands beside lines of their share of the work
  * @property {string} mainFile whose name need not be repeated
  */
 
@@ -40,7 +41,7 @@ export const hasBodies = (listing) => Boolean(orders.get(listing));
 export class Sheet {
   /** @param {LoadedListing | null} listing @param {Options} options may change, and then `forget` has to be called */
   constructor(listing, options) {
-    this.listing = listing;
+    this.loadedListing = listing;
     this.lines = listing?.lines ?? [];
     this.options = options;
     /** @type {Set<number>} lines shown whole although the rest is not */
@@ -59,8 +60,8 @@ export class Sheet {
   /** All lines in the order that is wanted now. */
   freshRows() {
     const { exact, inline } = this.options;
-    const folds = mergeClosedFolds(this.lines, this.listing?.index.folds ?? []);
-    const rows = new Rows(this.lines.length, folds, this.listing && inline && !exact ? orderOf(this.listing) : null);
+    const folds = mergeClosedFolds(this.lines, this.loadedListing?.index.folds ?? []);
+    const rows = new Rows(this.lines.length, folds, this.loadedListing && inline && !exact ? orderOf(this.loadedListing) : null);
     if (exact) rows.openAll();
     return rows;
   }
@@ -72,7 +73,7 @@ export class Sheet {
     if (choice === this.composedFor) return;
     this.composedFor = choice;
     /** @type {import("./highlight.js").Manner} */
-    this.manner = { away: awayKinds(this.listing?.index.grammar ?? null, turned), shortNames };
+    this.manner = { away: awayKinds(this.loadedListing?.index.grammar ?? null, turned), shortNames };
     /** @type {Map<number, import("./line.js").Line>} */
     this.composed = new Map();
     /** @type {Int32Array | null} */
@@ -100,12 +101,12 @@ export class Sheet {
   /** A name as it is shown. @param {string} name as printed */
   nameShown(name) {
     const { exact, shortNames } = this.options;
-    return this.listing && shortNames && !exact ? shortName(this.listing.index, name) : name;
+    return this.loadedListing && shortNames && !exact ? shortName(this.loadedListing.index, name) : name;
   }
 
   /** @param {number} line */
   textOf(line) {
-    const { index } = /** @type {LoadedListing} */ (this.listing);
+    const { index } = /** @type {LoadedListing} */ (this.loadedListing);
     return shownText(index, this.lines[line], this.#mannerOf(line));
   }
 
@@ -113,7 +114,7 @@ export class Sheet {
   compose(line) {
     let composed = this.composed.get(line);
     if (!composed) {
-      const { index } = /** @type {LoadedListing} */ (this.listing);
+      const { index } = /** @type {LoadedListing} */ (this.loadedListing);
       try {
         composed = highlightLine(index, this.lines[line], line, this.#mannerOf(line));
       } catch {

@@ -12,12 +12,14 @@
  * @property {(key: string) => Promise<ListingData>} listing rejects with a reason for people
  * @property {(key: string) => string} [absence] why a saved notebook does not hold a listing, "" where it does
  * @property {(target: string, onRefused: (reason: string) => void) => void} [compile] asks the kernel for another target
+ * @property {(tab: string, table: string, onRefused: (reason: string) => void) => void} [make] asks the kernel for what a card lacks
  * @property {(callback: () => void, signal: AbortSignal) => void} onChange the view or the selection has changed elsewhere
  * @property {Promise<void>} [near] resolves when the view is about to be looked at; a listing is not decoded before
  * @property {boolean} [fillsWindow] whether it is a page of its own
  * @property {() => Partial<Selection>} get
  * @property {(selection: Selection) => void} set
  */
+import { on } from "./dom.js";
 import { Assembly, Pacer, decodeListing, inflate, join } from "./transfer.js";
 
 const SAVE_DELAY_MS = 250;
@@ -42,7 +44,7 @@ export function widgetSource(model, signal, near = Promise.resolve()) {
   const pacer = new Pacer();
   /** @type {Map<string, Request>} the first is being sent, the others wait their turn */
   const requests = new Map();
-  /** @type {Map<string, (reason: string) => void>} who is told, by target */
+  /** @type {Map<string, (reason: string) => void>} who is told, by what was asked for */
   const refusals = new Map();
   /** @type {Set<ReturnType<typeof setTimeout>>} */
   const timers = new Set();
@@ -104,7 +106,7 @@ export function widgetSource(model, signal, near = Promise.resolve()) {
 
   /** @param {any} message @param {ArrayBufferView[]} buffers */
   function receive(message, buffers) {
-    if (message?.type === "refused") refusals.get(message.target)?.(String(message.reason));
+    if (message?.type === "refused") refusals.get(message.request)?.(String(message.reason));
     const request = requests.get(message?.key);
     if (!request) return;
     if (message.type === "failed") {
@@ -149,14 +151,14 @@ export function widgetSource(model, signal, near = Promise.resolve()) {
     },
     signal,
   );
-  signal.addEventListener(
+  on(
+    signal,
     "abort",
     () => {
       clearTimeout(saveTimer);
       for (const timer of timers) clearTimeout(timer);
       requests.clear();
     },
-    { once: true },
   );
 
   return {
@@ -177,6 +179,10 @@ export function widgetSource(model, signal, near = Promise.resolve()) {
     compile(target, onRefused) {
       refusals.set(target, onRefused);
       model.send({ type: "compile", target });
+    },
+    make(tab, table, onRefused) {
+      refusals.set(`${tab} ${table}`, onRefused);
+      model.send({ type: "make", tab, table });
     },
     near,
     absence: (key) => String(model.get("left_out")?.[key] ?? ""),
@@ -210,15 +216,15 @@ export async function pageSource(page) {
   };
   const head = payload("jaxscope-view");
   if (!head) throw new Error("The page holds no view.");
-  /** @type {{view: View, left_out: Record<string, string>}} */
-  const { view, left_out: leftOut } = JSON.parse(await inflate(head));
+  /** @type {{view: View, left_out: Record<string, string>, keys: string[]}} */
+  const { view, left_out: leftOut, keys } = JSON.parse(await inflate(head));
   /** @type {Partial<Selection>} */
   let selection = {};
   return {
     view,
     fillsWindow: true,
     async listing(key) {
-      const number = view.tabs.findIndex((tab) => tab.key === key);
+      const number = keys.indexOf(key);
       const index = payload(`jaxscope-${number}-index`);
       const text = payload(`jaxscope-${number}-text`);
       if (!index || !text) throw new Error(leftOut[key] ?? "The page does not hold this listing.");

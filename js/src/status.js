@@ -1,6 +1,7 @@
 /** The bar at the foot: where the current line comes from, and what is linked to it. */
 import { h, replace } from "./dom.js";
 import { lineNumber, opLine } from "./links.js";
+import { grouped } from "./numbers.js";
 
 const SHOWN_FRAMES = 4;
 // A sample it matches: "%q.1 = f32[8,128,64]{2,1,0} parameter(0), metadata={…}".
@@ -21,22 +22,24 @@ const PARAMETER = /^[^"]* parameter\(\d+\)/;
 /** @param {HTMLElement} element @param {State | null} state */
 export function showStatus(element, state) {
   if (!state) {
-    replace(element, h("span", { class: "hint" }, "hover: linked lines · click: pin · [ ]: stages"));
+    replace(element, h("span.hint", {}, "hover: linked lines · click: pin · [ ]: stages"));
     return;
   }
   const { listing, line, origin, linked, searched, pinned } = state;
   const number = lineNumber(listing.index, line);
-  const parts = [h("span", {}, pinned ? "◆ pinned " : "", number > 0 ? `line ${number.toLocaleString("en")}` : "")];
+  const parts = [h("span", {}, pinned ? "◆ pinned " : "", number > 0 ? `line ${grouped(number)}` : "")];
   if (origin.kind === "op") parts.push(stack(origin.frames));
   else if (origin.kind === "python") parts.push(h("span", {}, h("b", {}, `${origin.frames[0].file}:${origin.frames[0].line}`)));
   else if (origin.kind === "compiler") parts.push(h("span", {}, h("b", {}, maker(listing)), ": no Python line asked for it"));
   else if (PARAMETER.test(listing.lines[line])) parts.push(h("span", {}, "a parameter: what the caller passes in"));
   else parts.push(h("span", {}, "no operation on this line"));
   const path = listing.index.paths[listing.index.line_path[opLine(listing.index, line)] ?? -1];
-  if (path) parts.push(h("span", { class: "path", title: path }, "name ", h("b", {}, path)));
+  if (path) parts.push(h("span.path", { title: path }, "name ", h("b", {}, path)));
+  const cost = listing.index.costs?.[listing.index.line_cost?.[opLine(listing.index, line)] ?? -1];
+  if (cost) parts.push(h("span", {}, h("b", {}, cost)));
   const hasOrigin = origin.kind === "python" || origin.kind === "op";
   const none = hasOrigin && searched.length ? `nothing in ${searched.join(" or ")} is linked to this line` : "";
-  parts.push(h("span", { class: "hint" }, linked.length ? `linked: ${linked.join(", ")}` : none));
+  parts.push(h("span.hint", {}, linked.length ? `linked: ${linked.join(", ")}` : none));
   replace(element, ...parts);
 }
 
@@ -53,8 +56,7 @@ function stack(frames) {
   const shown = callers.slice(0, SHOWN_FRAMES).flatMap((frame) => [` ‹ ${frame.function} `, place(frame, `${frame.file}:${frame.line}`)]);
   const column = innermost.column ? `:${innermost.column}` : "";
   return h(
-    "span",
-    { class: "stack", title: `Python call stack, innermost first\n${all}` },
+    "span.stack", { title: `Python call stack, innermost first\n${all}` },
     "→ ",
     h("b", {}, place(innermost, `${innermost.file}:${innermost.line}${column}`)),
     innermost.function && ` in ${innermost.function}`,
@@ -65,5 +67,5 @@ function stack(frames) {
 
 /** A place of the call stack that leads to its line of Python. @param {Frame} frame @param {string} text */
 function place({ file, line }, text) {
-  return h("button", { class: "jump", type: "button", "data-file": file, "data-line": line, title: "show this line of Python" }, text);
+  return h("button.jump", { "data-file": file, "data-line": line, title: "show this line of Python" }, text);
 }

@@ -1,5 +1,5 @@
 /** The strip of stages that is the tab bar: what ran, what came out, how long it took. */
-import { h, replace } from "./dom.js";
+import { UNHEARD, h, isModified, on, replace } from "./dom.js";
 
 /** @typedef {import("./schema").Tab} Tab */
 
@@ -23,7 +23,7 @@ export function caption(tab, elapsedSeconds) {
 }
 
 /** Parts between which a line may end. @param {string[]} parts */
-const spaced = (parts) => parts.flatMap((part, number) => [number > 0 && " · ", h("span", { class: "part" }, part)]);
+const spaced = (parts) => parts.flatMap((part, number) => [number > 0 && " · ", h("span.part", {}, part)]);
 
 /** @param {Tab} tab whether a table of it says that something is wrong */
 function worstTone(tab) {
@@ -49,9 +49,9 @@ export class Strip {
     this.timer = undefined;
     element.setAttribute("role", "tablist");
     element.setAttribute("aria-label", "stages and reports");
-    element.addEventListener("click", (event) => this.#select(/** @type {Element} */ (event.target)), { signal });
-    element.addEventListener("keydown", (event) => this.#onKey(event), { signal });
-    signal.addEventListener("abort", () => clearInterval(this.timer), { once: true });
+    on(element, "click", (event) => this.#select(/** @type {Element} */ (event.target)), signal);
+    on(element, "keydown", (event) => this.#onKey(event), signal);
+    on(signal, "abort", () => clearInterval(this.timer));
   }
 
   /** @param {Element} target */
@@ -63,7 +63,7 @@ export class Strip {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     const steps = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity });
-    if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!(event.key in steps) || isModified(event)) return;
     event.preventDefault();
     this.step(steps[event.key], true);
   }
@@ -98,8 +98,8 @@ export class Strip {
     const nodes = [];
     let earlier = null;
     for (const tab of tabs) {
-      if (earlier?.kind === "listing" && tab.kind === "listing") nodes.push(h("span", { class: "arrow", "aria-hidden": "true" }, "→"));
-      if (earlier?.kind === "listing" && tab.kind === "tables") nodes.push(h("span", { class: "gap", role: "presentation" }));
+      if (earlier?.kind === "listing" && tab.kind === "listing") nodes.push(h("span.arrow", UNHEARD, "→"));
+      if (earlier?.kind === "listing" && tab.kind === "tables") nodes.push(h("span.gap", { role: "presentation" }));
       nodes.push(this.#tab(tab));
       earlier = tab;
     }
@@ -119,7 +119,6 @@ export class Strip {
       "button",
       {
         class: `tab ${off ? "off" : ""} ${tab.status === "failed" ? "failed" : ""}`,
-        type: "button",
         role: "tab",
         "aria-selected": String(isActive),
         "aria-controls": this.panel,
@@ -132,8 +131,8 @@ export class Strip {
       h(
         "small",
         { class: tone ? `tone-${tone}` : "" },
-        tab.status === "running" && h("span", { class: "spinner", "aria-hidden": "true" }),
-        h("span", { class: "caption" }, tab.status === "failed" ? "" : sign, ...spaced(caption(tab, this.#elapsed(tab.key)))),
+        tab.status === "running" && h("span.spinner", UNHEARD),
+        h("span.caption", {}, tab.status === "failed" ? "" : sign, ...spaced(caption(tab, this.#elapsed(tab.key)))),
       ),
     );
   }

@@ -1,13 +1,16 @@
-/** Tables of figures: sortable, with their source, notes and the meaning of every column at hand. */
-import { append, h, replace } from "./dom.js";
+/** Rows of figures: sortable, filtered by their words, with the meaning of every column at hand. */
+import { UNHEARD, h, on, replace } from "./dom.js";
+import { grouped } from "./numbers.js";
 
 /** @typedef {import("./schema").Table} Table */
 /** @typedef {import("./schema").Row} Row */
+/** @typedef {import("./schema").Column} Column */
+/** @typedef {(link: import("./schema").Link) => void} Jump */
 
 const FIRST_ROWS = 300;
 // Cells up to this length stay on one line.
 const LONG_CHARACTERS = 48;
-const SIGNS = { error: "✕", warning: "▲", muted: "", "": "" };
+export const SIGNS = { error: "✕", warning: "▲", good: "✓", muted: "", "": "" };
 /** @type {Record<string, number>} */
 const FACTORS = { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, m: 1e-3, µ: 1e-6, n: 1e-9 };
 
@@ -37,35 +40,10 @@ export function sortRows(rows, column, descending) {
   return keyed.map(({ row }) => row);
 }
 
-/**
- * @param {Table} table
- * @param {AbortSignal} signal
- * @returns {HTMLElement}
- */
-export function renderTable(table, signal) {
-  const card = h(
-    "section",
-    { class: "card", "data-table": table.key },
-    h(
-      "header",
-      { class: "card-head" },
-      h("h2", {}, table.title),
-      table.source && h("span", { class: "source" }, "source: ", table.source),
-      h("span", { class: `summary ${table.tone ? `tone-${table.tone}` : ""}` }, signed(table.tone, table.summary)),
-    ),
-  );
-  if (!table.rows.length) {
-    append(card, [h("p", { class: "empty" }, table.empty || "There are no rows.")]);
-  } else {
-    append(card, [h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": table.title }, grid(table, signal))]);
-  }
-  if (table.notes.length) append(card, [h("div", { class: "notes" }, ...table.notes.map((note) => h("p", {}, note)))]);
-  return card;
-}
-
-/** @param {keyof typeof SIGNS} tone @param {string} text */
-function signed(tone, text) {
-  return SIGNS[tone] && text ? `${SIGNS[tone]} ${text}` : text;
+/** Those of which a cell contains the words, in either case. @param {Row[]} rows @param {string} words */
+export function filterRows(rows, words) {
+  const wanted = words.trim().toLowerCase();
+  return rows.filter(({ cells }) => cells.some((cell) => cell.toLowerCase().includes(wanted)));
 }
 
 /**
@@ -80,61 +58,93 @@ export function shownColumns(table) {
   return { shown, prose, filler: last?.align === "right" };
 }
 
-/** @param {Table} table @param {AbortSignal} signal */
-function grid(table, signal) {
+/** The largest figure of a column, of which a bar shows a share. @param {Table} table @param {number} column */
+const largest = ({ rows }, column) => rows.reduce((most, { cells }) => Math.max(most, cellNumber(cells[column]) ?? 0), 0);
+
+/** How long the bar of a cell is, from 0 to 1. @param {string} cell @param {number} most that the column has */
+export const barShare = (cell, most) => Math.min(1, (cellNumber(cell) ?? 0) / (cell.endsWith("%") ? 100 : most || 1));
+
+/** @param {Column} column @param {string} kind @param {...import("./dom.js").Child} content */
+export const headCell = ({ align, key, help, bar }, kind, ...content) => h("th", { scope: "col", class: `${align} ${bar ? "barred" : kind}`, title: help || null, "data-key": key }, ...content);
+
+/**
+ * What a cell shows: words or code, with a bar beside it, or as a way to the row's line.
+ * @param {{code: boolean, bar?: boolean}} column @param {string} cell @param {number} share of the bar @param {(() => void) | false} [jump]
+ * @returns {import("./dom.js").Child}
+ */
+export function cellContent({ code, bar }, cell, share, jump) {
+  const text = code ? h("code", {}, cell) : cell;
+  if (jump) {
+    const button = h("button.jump", { title: "show this line" }, text);
+    on(button, "click", jump);
+    return button;
+  }
+  if (!bar) return text;
+  const line = h("i");
+  line.style.width = `${100 * share}%`;
+  return h("span.with-bar", {}, text, h("span", {}, line));
+}
+
+/**
+ * @param {Table} table @param {Jump} jump @param {AbortSignal} signal
+ * @returns {[HTMLElement, (words: string) => number]} the table, and what shows only rows with these words, and tells how many
+ */
+export function makeGrid(table, jump, signal) {
   const { shown, prose, filler } = shownColumns(table);
+  const most = table.columns.map(({ bar }, number) => (bar ? largest(table, number) : 0));
   const body = h("tbody");
+  let { rows } = table;
   let sorted = -1;
   let descending = false;
   let limit = FIRST_ROWS;
   const heads = shown.map((column) => {
-    const { number } = column;
-    const button = h("button", { type: "button", title: column.help || null }, column.label, h("span", { class: "sort", "aria-hidden": "true" }));
-    button.addEventListener(
+    const { number, align } = column;
+    const button = h("button", {}, column.label, h("span.sort", UNHEARD));
+    const numbersFirst = align === "right";
+    on(
+      button,
       "click",
       () => {
-        if (sorted !== number) [sorted, descending] = [number, column.align === "right"];
-        else if (descending === (column.align === "right")) descending = !descending;
+        if (sorted !== number) [sorted, descending] = [number, numbersFirst];
+        else if (descending === numbersFirst) descending = !descending;
         else sorted = -1;
         draw();
       },
-      { signal },
+      signal,
     );
-    const kind = column === prose ? "prose" : "";
-    return h("th", { scope: "col", class: `${column.align} ${kind}`, "aria-sort": "none", "data-column": number }, button);
+    return headCell(column, column === prose ? "prose" : "", button);
   });
   const width = shown.length + Number(filler);
-  const more = h("button", { type: "button", class: "more" });
-  more.addEventListener(
+  const more = h("button.more");
+  on(
+    more,
     "click",
     () => {
       limit = Infinity;
       draw();
     },
-    { signal },
+    signal,
   );
-  const moreRow = h("tr", {}, h("td", { colspan: width }, more));
 
   function draw() {
-    heads.forEach((head) => {
-      const order = Number(head.dataset.column) !== sorted ? "none" : descending ? "descending" : "ascending";
+    heads.forEach((head, at) => {
+      const order = shown[at].number !== sorted ? "none" : descending ? "descending" : "ascending";
       head.setAttribute("aria-sort", order);
       replace(/** @type {Element} */ (head.querySelector(".sort")), { none: "", ascending: " ▲", descending: " ▼" }[order]);
     });
-    const rows = sorted < 0 ? table.rows : sortRows(table.rows, sorted, descending);
-    replace(body, ...rows.slice(0, limit).flatMap(bodyRows));
+    const inOrder = sorted < 0 ? rows : sortRows(rows, sorted, descending);
+    replace(body, ...inOrder.slice(0, limit).flatMap(bodyRows));
     if (rows.length > limit) {
-      replace(more, `show all ${rows.length.toLocaleString("en")} rows`);
-      body.append(moreRow);
+      replace(more, `show all ${grouped(rows.length)} rows`);
+      body.append(h("tr", {}, h("td", { colspan: width }, more)));
     }
   }
 
   /** @param {Row} row @param {number} number */
-  function content(row, number) {
-    const cell = row.cells[number] ?? "";
-    const text = table.columns[number].code ? h("code", {}, cell) : cell;
-    if (!row.marks.includes(number)) return text;
-    return h("b", {}, SIGNS[row.tone] && `${SIGNS[row.tone]} `, text);
+  function content({ cells, link, marks, tone }, number) {
+    const cell = cells[number] ?? "";
+    const made = cellContent(table.columns[number], cell, barShare(cell, most[number]), link && number === shown[0].number && (() => jump(link)));
+    return marks.includes(number) ? h("b", {}, SIGNS[tone] && `${SIGNS[tone]} `, made) : made;
   }
 
   /** A row, and for narrow screens its sentence below it. @param {Row} row */
@@ -144,14 +154,19 @@ function grid(table, signal) {
       const long = (row.cells[column.number] ?? "").length > LONG_CHARACTERS ? "long" : "";
       return h("td", { class: `${column.align} ${column === prose ? "prose" : long}` }, content(row, column.number));
     });
-    const drawn = [h("tr", { class: tone }, ...cells, filler && h("td", { class: "filler" }))];
+    const drawn = [h("tr", { class: tone }, ...cells, filler && h("td.filler"))];
     if (prose && row.cells[prose.number]) {
-      const label = h("span", { class: "muted" }, prose.label, ": ");
+      const label = h("span.muted", {}, prose.label, ": ");
       drawn.push(h("tr", { class: `below ${tone}` }, h("td", { colspan: width }, h("div", {}, label, content(row, prose.number)))));
     }
     return drawn;
   }
 
   draw();
-  return h("table", {}, h("thead", {}, h("tr", {}, ...heads, filler && h("td", { class: "filler" }))), body);
+  const filter = (/** @type {string} */ words) => {
+    rows = filterRows(table.rows, words);
+    draw();
+    return rows.length;
+  };
+  return [h("table", {}, h("thead", {}, h("tr", {}, ...heads, filler && h("td.filler"))), body), filter];
 }

@@ -1,4 +1,5 @@
 /** Light or dark: read off the background that the page's theme variables actually give, and followed when it changes. */
+import { on } from "./dom.js";
 
 /** @param {string} color a computed colour, such as `rgb(17, 17, 17)` @returns {number} relative luminance by WCAG 2 */
 export function luminance(color) {
@@ -33,17 +34,17 @@ export function followTheme(app, signal) {
   check();
   // The background has a transition of a millisecond, so that a change of any theme variable is an event.
   for (const name of ["transitionrun", "transitionend", "transitioncancel"]) {
-    app.addEventListener(name, (event) => event.target === app && checkLater(), { signal });
+    on(app, name, (event) => event.target === app && checkLater(), signal);
   }
   const observer = new MutationObserver(checkLater);
   for (const element of [document.documentElement, document.body]) observer.observe(element, { attributes: true });
-  signal.addEventListener(
+  on(
+    signal,
     "abort",
     () => {
       observer.disconnect();
       timers.forEach(clearTimeout);
     },
-    { once: true },
   );
   return check;
 }

@@ -2,7 +2,7 @@
  * The switches of a pane: what of a line is shown. Which there are follows from the grammar of its listing. Two stand in its
  * head, the others in a panel over the listing, because heads are narrow.
  */
-import { h, replace, setAttribute } from "./dom.js";
+import { UNHEARD, h, on, replace, setAttribute } from "./dom.js";
 import { awayKinds } from "./highlight.js";
 import { ACTIONS, titleOf } from "./keys.js";
 import { LIST } from "./lists.js";
@@ -21,6 +21,7 @@ const PANEL = {
   constants: "long constants",
   lists: "long lists",
   inline: "bodies inline at their call",
+  heat: "share of the work",
   wrap: "wrap long lines",
 };
 
@@ -31,20 +32,21 @@ export class Toggles {
     const panel = Object.entries(PANEL).map(([name, label]) => makeToggle(name, label, run, signal));
     for (const button of panel) {
       const { keys } = /** @type {import("./keys.js").KeyAction} */ (ACTIONS.find(({ name }) => name === button.dataset.action));
-      button.append(h("kbd", { "aria-hidden": "true" }, keys[0]));
+      button.append(h("kbd", UNHEARD, keys[0]));
     }
     /** @type {Map<string, HTMLElement>} */
     this.buttons = new Map([...head, ...panel].map((button) => [String(button.dataset.action), button]));
-    this.opener = h("button", { class: "small view", type: "button", title: titleOf("view"), "aria-expanded": "false" }, "view");
-    this.panel = h("div", { class: "menu", role: "group", "aria-label": "what of the text is shown" }, ...panel);
+    this.opener = h("button.small view", { title: titleOf("view"), "aria-expanded": "false" }, "view");
+    this.panel = h("div.menu", { role: "group", "aria-label": "what of the text is shown" }, ...panel);
     this.panel.hidden = true;
-    this.element = h("span", { class: "toggles" }, ...head, this.opener);
+    this.element = h("span.toggles", {}, ...head, this.opener);
     box.append(this.panel);
-    this.opener.addEventListener("click", () => this.open(Boolean(this.panel.hidden)), { signal });
+    on(this.opener, "click", () => this.open(Boolean(this.panel.hidden)), signal);
     // Safari gives a clicked button no focus, and the panel that loses it would be gone before the click.
-    this.panel.addEventListener("mousedown", (event) => event.preventDefault(), { signal });
-    this.panel.addEventListener("focusout", ({ relatedTarget: to }) => to !== this.opener && !this.panel.contains(/** @type {Node | null} */ (to)) && this.open(false), { signal });
-    this.panel.addEventListener(
+    on(this.panel, "mousedown", (event) => event.preventDefault(), signal);
+    on(this.panel, "focusout", ({ relatedTarget: to }) => to !== this.opener && !this.panel.contains(/** @type {Node | null} */ (to)) && this.open(false), signal);
+    on(
+      this.panel,
       "keydown",
       (event) => {
         if (event.key !== "Escape") return;
@@ -52,7 +54,7 @@ export class Toggles {
         this.opener.focus();
         event.stopPropagation();
       },
-      { signal },
+      signal,
     );
   }
 
@@ -67,8 +69,9 @@ export class Toggles {
    * @param {import("./schema").ListingIndex | null} index of the listing, null for none
    * @param {import("./preferences.js").Preferences} preferences
    * @param {boolean} hasBodies whether it has computations that can stand at their call
+   * @param {boolean} hasHeat whether it is known what its lines cost
    */
-  show(index, { locations, turned, shortNames, exact, wrap, inline }, hasBodies) {
+  show(index, { locations, turned, shortNames, exact, wrap, inline, heat }, hasBodies, hasHeat) {
     const grammar = index?.grammar ?? null;
     this.element.hidden = !index;
     if (!index) this.open(false);
@@ -80,6 +83,7 @@ export class Toggles {
       locations: [grammar !== null, locations !== "off"],
       names: [Object.keys(index?.short_names ?? {}).length > 0, shortNames, false],
       inline: [hasBodies, inline, false],
+      heat: [hasHeat, heat],
       wrap: [true, wrap],
       exact: [grammar !== null, exact],
     };
@@ -97,7 +101,7 @@ export class Toggles {
 
 /** @param {string} name of the action @param {string} label @param {(name: string) => void} run @param {AbortSignal} signal */
 export function makeToggle(name, label, run, signal) {
-  const button = h("button", { class: "toggle", type: "button", title: titleOf(name), "data-action": name }, label);
-  button.addEventListener("click", () => run(name), { signal });
+  const button = h("button.toggle", { title: titleOf(name), "data-action": name }, label);
+  on(button, "click", () => run(name), signal);
   return button;
 }

@@ -11,7 +11,7 @@ export class Tools {
     this.full = makeToggle("full", "full screen", run, signal);
     const help = makeToggle("help", "? keys", run, signal);
     for (const button of [this.layout, help]) button.classList.add("plain");
-    this.element = h("span", { class: "tools" }, this.layout, this.follow, this.full, help);
+    this.element = h("span.tools", {}, this.layout, this.follow, this.full, help);
   }
 
   /** @param {import("./preferences.js").Preferences} preferences @param {boolean} isFull */

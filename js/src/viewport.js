@@ -1,5 +1,5 @@
 /** The window onto a listing: where it is among the rows, and how it gets elsewhere. Heights are given in pixels here. */
-import { h } from "./dom.js";
+import { UNHEARD, h } from "./dom.js";
 import { MAX_SCROLL_HEIGHT, contentTop, scrollTopFor } from "./rows.js";
 import { lowerBound } from "./search.js";
 import { railOf } from "./wrap.js";
@@ -22,10 +22,10 @@ export class Viewport {
     /** Pixels of a character, 0 while not known. */
     this.measuredWidth = 0;
     this.gutterWidth = 0;
-    this.layer = h("div", { class: "layer", role: "presentation" });
-    this.sizer = h("div", { class: "sizer", role: "presentation" }, this.layer);
-    this.probe = h("span", { class: "probe", "aria-hidden": "true" }, "0".repeat(100));
-    this.scroller = h("div", { class: "scroller", tabindex: 0, role: "grid", "aria-label": label }, this.probe, this.sizer);
+    this.layer = h("div.layer", { role: "presentation" });
+    this.sizer = h("div.sizer", { role: "presentation" }, this.layer);
+    this.probe = h("span.probe", UNHEARD, "0".repeat(100));
+    this.scroller = h("div.scroller", { tabindex: 0, role: "grid", "aria-label": label }, this.probe, this.sizer);
   }
 
   /** Kept until the element is resized: asking for it lays the page out, which each draw would do several times. */

@@ -2,6 +2,7 @@
  * How high the rows of a listing are, counted in lines of text: one each, or more where long lines are broken at the
  * width of the pane. A row nobody has seen yet has an estimated height, which is corrected when it comes into view. Pure.
  */
+import { clamp } from "./numbers.js";
 import { lowerBound } from "./search.js";
 
 // Narrower than this, nobody can read, and the pane scrolls sideways instead.
@@ -124,7 +125,7 @@ export class Heights {
 
   /** The row at so many lines of text from the top. @param {number} top */
   rowAt(top) {
-    return Math.max(0, Math.min(this.count - 1, this.firstFrom(Math.floor(top) + 1) - 1));
+    return clamp(this.firstFrom(Math.floor(top) + 1) - 1, this.count - 1);
   }
 
   /** The first row that begins there or further down. @param {number} top */

@@ -30,7 +30,7 @@ test("times are short", () => {
 
 test("a caption is never only a colour", () => {
   /** @type {import("../src/schema").Tab} */
-  const tab = { key: "", title: "", kind: "listing", status: "failed", count: "", seconds: 1, reason: "", failure: null, tables: [], notes: [], targets: [] };
+  const tab = { key: "", title: "", kind: "listing", status: "failed", count: "", seconds: 1, reason: "", failure: null, figures: [], tables: [], notes: [], targets: [] };
   assert.deepEqual(caption(tab, null), ["failed", "1.0 s"]);
   assert.deepEqual(caption({ ...tab, status: "running" }, 2), ["running", "2.0 s"]);
   assert.deepEqual(caption({ ...tab, status: "not reached", count: "9" }, null), ["not reached"]);
