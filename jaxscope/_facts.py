@@ -270,16 +270,20 @@ class Facts:
         Raises:
             UnavailableError: There is no such text.
         """
-        from jaxscope._analysis.hlo_cost import count_hlo
+        from jaxscope._analysis.hlo_cost import cost_of_hlo
         from jaxscope._analysis.stablehlo_cost import count_stablehlo
 
         if key not in self._costs:
             listing = self.listing(key).listing
             if key == "hlo":
-                self._costs[key] = count_hlo(listing)
+                self._costs[key] = cost_of_hlo(listing)
             else:
                 self._costs[key] = count_stablehlo(listing, self._stage_listing("jaxpr"))
         return self._costs[key]
+
+    def cost_or_none(self, key: str) -> ProgramCost | None:
+        """The same; None where there is no such text, which its own tab explains."""
+        return self.program_cost(key) if self._stage_listing(key) is not None else None
 
     @cached_property
     def main_cost(self) -> tuple[str, LinkedListing, ProgramCost]:

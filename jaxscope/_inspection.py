@@ -255,17 +255,9 @@ class Inspection:
 
         With several targets, a column ``target`` comes first.
         """
-
-        def frame(facts: Facts) -> "pd.DataFrame":
-            counted = []
-            for key in ("stablehlo", "hlo"):
-                try:
-                    counted.append(facts.program_cost(key))
-                except UnavailableError:
-                    counted.append(None)
-            return cost_frame(facts.cost, *counted)
-
-        return self._frame(frame)
+        return self._frame(
+            lambda facts: cost_frame(facts.cost, facts.cost_or_none("stablehlo"), facts.cost_or_none("hlo"))
+        )
 
     def cost_by(self, grouping: Grouping, *, stage: Literal["stablehlo", "hlo"] | None = None) -> "pd.DataFrame":
         """What each line, function, scope, op or kernel costs, dearest first; loops are multiplied by their counts.

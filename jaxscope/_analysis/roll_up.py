@@ -308,13 +308,9 @@ def group_frame(cost: ProgramCost, linked: LinkedListing, grouping: Grouping) ->
     for group in group_costs(cost, linked, grouping):
         work = group.inclusive.with_loops_once
         place = (group.place.file, group.place.line) if group.place is not None else (None, None)
-        keys = {
-            "line": place,
-            "function": (group.key, place[0]),
-            "scope": (group.key,),
-            "op": (group.key,),
-            "kernel": (group.key, linked.listing.ops[group.ops[0]].line + 1, *place),
-        }[grouping]
+        keys: tuple[object, ...] = {"line": place, "function": (group.key, place[0])}.get(grouping, (group.key,))
+        if grouping == "kernel":
+            keys = (group.key, linked.listing.ops[group.dearest].line + 1, *place)
         rows.append(
             (
                 *keys,

@@ -18,9 +18,12 @@ from jaxscope._programs import Programs
 from jaxscope._sources import display_name, source_line
 from jaxscope._stages import STAGES, Stage, StageSpec
 from jaxscope._view import tables
+from jaxscope._view.cells import Page
 from jaxscope._view.comparison import comparison_tables
+from jaxscope._view.cost import cost_page
 from jaxscope._view.format import format_count, format_share
-from jaxscope._view.model import SCHEMA_VERSION, FailureView, Place, Status, Tab, Table, View
+from jaxscope._view.heat import heat_of
+from jaxscope._view.model import SCHEMA_VERSION, FailureView, Heat, Link, Place, Status, Tab, Table, View
 from jaxscope.errors import UnavailableError
 
 CONTAIN_FAILURES = True
@@ -31,9 +34,9 @@ _NEEDED_STAGES = {"cost": ("lower", "compile"), "memory": ("compile",), "types":
 
 
 _TABLE_TABS = (
-    ("cost", "Cost", tables.cost_tables),
-    ("memory", "Memory", tables.memory_tables),
-    ("types", "Types", tables.type_tables),
+    ("cost", "Cost", cost_page),
+    ("memory", "Memory", tables.memory_page),
+    ("types", "Types", tables.types_page),
 )
 
 
@@ -52,8 +55,25 @@ def build_view(programs: Programs) -> View:
         versions=versions(),
         notes=list(dict.fromkeys(note for facts in programs for note in facts.notes)),
         tabs=tabs,
-        heat={},
+        heat=_heat(programs),
     )
+
+
+def _heat(programs: Programs) -> dict[str, Heat]:
+    """Where the work is, once it is known."""
+    found: dict[str, Heat] = {}
+    for facts in programs:
+        if not facts.has_ended or isinstance(facts.error, KeyboardInterrupt):
+            continue
+        try:
+            found |= {programs.key(facts, key): heat for key, heat in heat_of(facts).items()}
+        except UnavailableError:
+            continue
+        except Exception:
+            # The Cost tab says what went wrong.
+            if not CONTAIN_FAILURES:
+                raise
+    return found
 
 
 def _program_tabs(programs: Programs, facts: Facts) -> list[Tab]:
@@ -90,7 +110,19 @@ def _program_tabs(programs: Programs, facts: Facts) -> list[Tab]:
         tabs.append(tab)
     for tab in tabs:
         tab["key"] = programs.key(facts, tab["key"])
+        for table in tab["tables"]:
+            _lead_to(programs, facts, table)
     return tabs
+
+
+def _lead_to(programs: Programs, facts: Facts, table: Table) -> None:
+    """Makes the links of a table lead to the listings of its own target; the Python side is that of all."""
+    for row in table["rows"]:
+        if "link" in row and row["link"]["listing"] != "python":
+            row["link"] = Link(listing=programs.key(facts, row["link"]["listing"]), line=row["link"]["line"])
+    chart = table.get("chart")
+    if chart is not None and chart["kind"] == "steps":
+        chart["data"] = programs.key(facts, chart["data"])
 
 
 def versions() -> str:
@@ -243,7 +275,7 @@ def failure_view(stage: Stage) -> FailureView:
     )
 
 
-def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], tuple[str, list[Table]]]) -> Tab:
+def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], Page]) -> Tab:
     tab = _tab(key, title, "tables")
     if not facts.has_ended:
         return tab
@@ -257,6 +289,6 @@ def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], tupl
         # Asking XLA for figures can take longer than whoever interrupted is willing to wait.
         tab["status"], tab["reason"] = "not reached", f"Interrupted. inspection.{key} asks XLA for what is known."
         return tab
-    count, made = build(facts)
-    tab.update(status="done", count=count, tables=made)
+    page = build(facts)
+    tab.update(status="done", count=page.count, figures=page.figures, tables=page.tables)
     return tab

@@ -5,17 +5,27 @@ view model.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from jaxscope._analysis import columns
 from jaxscope._analysis.memory import TOTAL
 from jaxscope._analysis.unavailable import Unavailable
-from jaxscope._view.model import Column, Row
+from jaxscope._view.model import Column, Figure, Row, Table
 
 MISSING = "—"
 # What a memory table shows even where it is missing.
 MEMORY_KEYS = ("argument", "output", "temporary", "alias", "generated code", TOTAL, "peak")
 _CODE = ("path", "type", "compiled", "called", "sharding", "per_device", "source", "name")
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a tab of tables shows: a short count for the strip, the figures it begins with, its tables."""
+
+    count: str
+    figures: list[Figure]
+    tables: list[Table]
 
 
 def known(value: Any, show: Callable[[Any], str] = str) -> str:

@@ -16,8 +16,9 @@ from jaxscope._analysis.work import Amount, ProgramCost
 from jaxscope._facts import Facts
 from jaxscope._ir.model import NO_STACK, Frame
 from jaxscope._sources import display_names
-from jaxscope._view.cells import MISSING, column_list, row_of
+from jaxscope._view.cells import MISSING, Page, column_list, row_of
 from jaxscope._view.charts import scatter_of
+from jaxscope._view.collectives import collective_tables
 from jaxscope._view.format import (
     format_bytes,
     format_count,
@@ -27,6 +28,8 @@ from jaxscope._view.format import (
     format_quantity,
 )
 from jaxscope._view.model import Figure, Link, Row, Table, Tone
+from jaxscope._view.xla_cost import xla_figure, xla_tables
+from jaxscope.errors import UnavailableError
 
 # The whole table is one call away; the view travels with every notebook.
 _MAXIMUM_ROWS = 200
@@ -40,6 +43,25 @@ _CHOICES: dict[Grouping, str] = {
 }
 _ONCE = "Loops of unknown length count once."
 _STAGE_WORDS = {"hlo": "compiled HLO: what runs", "stablehlo": "StableHLO: what was asked for"}
+
+
+def cost_page(facts: Facts) -> Page:
+    """What stands on the strip, the figures, the tables; without a text that can be counted, XLA's figures alone."""
+    xla = xla_tables(facts)
+    try:
+        page = CostPage(facts)
+    except UnavailableError:
+        return Page(xla_figure(facts.cost), [], xla)
+    tables = [
+        *group_tables(page),
+        *roofline_tables(page),
+        *loop_tables(page),
+        *collective_tables(facts),
+        xla[0],
+        *reconciliation_tables(page),
+        *xla[1:],
+    ]
+    return Page(total_figure(page.cost), cost_figures(page), tables)
 
 
 class CostPage:
@@ -217,6 +239,11 @@ def _group_table(page: CostPage, grouping: Grouping) -> Table:
     notes = []
     if len(groups) > len(shown):
         notes.append(f'{len(groups) - len(shown):,} more: inspection.cost_by("{grouping}").')
+    if padding := page.cost.total.with_loops_once.padding_flops:
+        notes.append(
+            f"{format_quantity(padding, 'FLOP')} of convolution windows over padding are left out, by XLA too: nobody "
+            "computes them. Papers about networks count them."
+        )
     if nested:
         notes.append("FLOPs and share include what is called or enclosed, so shares do not add up to 100 %.")
     return Table(

@@ -1,22 +1,19 @@
-"""The tables of the Cost, Memory and Types tabs: raw figures become cells, reasons stay reasons.
+"""The tables of the Memory and Types tabs: raw figures become cells, reasons stay reasons.
 
 Input: the facts of an inspection whose stages have ended. Output: for each tab a short count for the strip and its
 tables.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 
 from jaxscope._analysis import columns
-from jaxscope._analysis.cost import CostRow, CostTable
 from jaxscope._analysis.memory import TOTAL, MemoryTable
 from jaxscope._analysis.mismatches import Mismatches
 from jaxscope._analysis.signature import CapturedConstants, Leaf, Signature
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
-from jaxscope._view.cells import MEMORY_KEYS, MISSING, column_list, known, reasons_of, row_of
-from jaxscope._view.collectives import collective_tables
-from jaxscope._view.format import format_bytes, format_count, format_exact, format_quantity
+from jaxscope._view.cells import MEMORY_KEYS, MISSING, Page, column_list, known, reasons_of, row_of
+from jaxscope._view.format import format_bytes, format_count, format_exact
 from jaxscope._view.model import Column, Row, Table, Tone
 
 _MAXIMUM_TITLE_LENGTH = 160
@@ -47,65 +44,7 @@ def title(name: str, signature: Signature, types: Sequence[tuple[str, str]]) -> 
     return f"{name}({few}) → {result}"
 
 
-def cost_tables(facts: Facts) -> tuple[str, list[Table]]:
-    """XLA's figures for what was asked (StableHLO) and what runs (compiled HLO)."""
-    cost = facts.cost
-    main = _cost_table("cost", "Cost", [row for row in cost.rows if not row.is_part])
-    main["notes"] = [*cost.notes, *main["notes"]]
-    main["tone"] = "warning" if cost.uncounted_calls else ""
-    parts = [row for row in cost.rows if row.is_part]
-    return _main_figure(cost), [
-        main,
-        *collective_tables(facts),
-        *([_cost_table("cost-parts", "Shares of single operands", parts)] if parts else []),
-    ]
-
-
-def _cost_table(key: str, name: str, rows: Sequence[CostRow]) -> Table:
-    reasons = Counter(
-        value.reason for row in rows for value in (row.before, row.after) if isinstance(value, Unavailable)
-    )
-    # What is true of several figures is said once, below the table.
-    common = [reason for reason, count in reasons.items() if count > 1]
-    return Table(
-        key=key,
-        title=name,
-        source="XLA's own cost analysis",
-        summary="",
-        tone="",
-        columns=column_list("cost", "figure", "before", "after", "note"),
-        rows=[
-            row_of(
-                columns.row("cost", row.key).label,
-                _figure(row.key, row.before),
-                _figure(row.key, row.after),
-                reasons_of(row.note, row.before, row.after, besides=common),
-            )
-            for row in rows
-        ],
-        notes=[f"{MISSING}: {reason}" for reason in common],
-        empty="XLA gave no figures.",
-    )
-
-
-def _figure(key: str, value: float | Unavailable) -> str:
-    if isinstance(value, Unavailable):
-        return MISSING
-    if key.startswith("bytes"):
-        return format_bytes(value)
-    return format_quantity(value) if not key.startswith("utilization") else f"{value:g}"
-
-
-def _main_figure(cost: CostTable) -> str:
-    for row in cost.rows:
-        if row.key == "flops":
-            for value in (row.after, row.before):
-                if not isinstance(value, Unavailable):
-                    return format_quantity(value, "FLOP")
-    return ""
-
-
-def memory_tables(facts: Facts) -> tuple[str, list[Table]]:
+def memory_page(facts: Facts) -> Page:
     """XLA's account of one device's memory."""
     memory: MemoryTable = facts.memory
     # Fields that this version of XLA does not have, and an idle host, are told in the data frame only.
@@ -136,10 +75,10 @@ def memory_tables(facts: Facts) -> tuple[str, list[Table]]:
         notes=list(memory.notes),
         empty="XLA gave no figures.",
     )
-    return (known(total, format_bytes) if not isinstance(total, Unavailable) else ""), [table]
+    return Page(known(total, format_bytes) if not isinstance(total, Unavailable) else "", [], [table])
 
 
-def type_tables(facts: Facts) -> tuple[str, list[Table]]:
+def types_page(facts: Facts) -> Page:
     """The call's mismatches, where a call was given, and the compiled signature."""
     signature = facts.signature
     tables = [mismatch_table(facts.mismatches)] if facts.mismatches is not None else []
@@ -151,7 +90,7 @@ def type_tables(facts: Facts) -> tuple[str, list[Table]]:
         count = format_count(len(facts.mismatches.rows), ("mismatch", "mismatches"))
     else:
         count = format_count(len(signature.arguments) or len(facts.types), ("argument", "arguments"))
-    return count, tables
+    return Page(count, [], tables)
 
 
 def _asked_table(facts: Facts) -> Table:
