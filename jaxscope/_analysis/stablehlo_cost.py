@@ -69,7 +69,7 @@ def count_stablehlo(listing: Listing, jaxpr: Listing | None = None) -> ProgramCo
     """Counts a module.
 
     Args:
-        listing: The module; where it has several functions the one called ``@main`` runs, and where there is none
+        listing: The module; where it has several functions the one called ``main`` runs, and where there is none
             those that no other calls.
         jaxpr: What it was lowered from.
 
@@ -95,7 +95,7 @@ class _Accountant:
         self.loops: dict[int, Loop] = {}
         functions, called = program.functions, set(program.calls)
         self.entries = (
-            [functions["@main"]] if "@main" in functions else [f for f in functions.values() if f not in called]
+            [functions["main"]] if "main" in functions else [f for f in functions.values() if f not in called]
         )
         self.order = self.callers_first()
         reached = {TOP, *self.order}
