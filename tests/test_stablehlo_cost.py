@@ -409,6 +409,31 @@ def test_an_op_of_a_function_counts_where_it_is_counted():
     assert cost.total.known.transcendentals == 8
 
 
+def test_calls_and_regions_may_be_deeper_than_pythons_stack():
+    function = """
+      func.func private @f{0}(%arg0: tensor<4xf32>) -> tensor<4xf32> {{
+        %0 = stablehlo.add %arg0, %arg0 : tensor<4xf32>
+        %1 = func.call @f{1}(%0) : (tensor<4xf32>) -> tensor<4xf32>
+        %2 = func.call @f{1}(%1) : (tensor<4xf32>) -> tensor<4xf32>
+        return %2 : tensor<4xf32>
+      }}"""
+    functions = [function.format(number, number + 1) for number in range(1500)]
+    leaf = "func.func private @f1500(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n return %arg0 : tensor<4xf32>\n}"
+    text = "module {" + "\n".join([*functions, leaf]).replace("private @f0(", "public @main(") + "\n}"
+    assert count_stablehlo(stablehlo.parse(text)).total.known.flops == 4 * (2**1500 - 1)
+    inside = "%x = stablehlo.add %a, %a : tensor<f32>\nstablehlo.return %x : tensor<f32>\n"
+    for number in range(1500):
+        inside = f"""%v{number} = "stablehlo.if"(%p) ({{
+          {inside}}}, {{
+          stablehlo.return %a : tensor<f32>
+        }}) : (tensor<i1>) -> tensor<f32>
+        stablehlo.return %v{number} : tensor<f32>
+        """
+    text = f"func.func @main(%a: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {{\n{inside}}}"
+    cost = count_stablehlo(stablehlo.parse(text))
+    assert cost.total.known == Work(flops=1) and len(cost.conditionals) == 1500
+
+
 def test_a_manual_computation_counts_on_every_device():
     mesh = jax.sharding.AbstractMesh((4, 2), ("data", "model"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
 
