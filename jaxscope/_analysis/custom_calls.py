@@ -24,7 +24,7 @@ _LAWN = "https://www.netlib.org/lapack/lawnspdf/lawn41.pdf"
 # Behind the name of a Pallas kernel's estimate: `"cost_estimate":{"bytes_accessed":8192,"flops":1024,...}`, in HLO
 # numbers may stand in quotes, in StableHLO quotes are \22.
 _ESTIMATE = re.compile(r'cost_estimate(?:\\22|"): ?\{([^{}]*)\}')
-_ESTIMATED = re.compile(r'\b(?:0A)?(?:\\22|")(flops|transcendentals)(?:\\22|"): ?"?(\d+)')
+_ESTIMATED = re.compile(r'(?:\\22|")(flops|transcendentals)(?:\\22|"): ?"?(\d+)')
 # `transpose_a = true`    `left = false`
 _FLAG = r"\b{} ?= ?(true|false|\d+)"
 

@@ -22,6 +22,8 @@ _BINDING = re.compile(r"%[\w$.-]+ ?= ?(%[\w$.-]+)(?:#(\d+))?")
 _SYMBOL = re.compile(rf"@([\w$.-]+|{QUOTED})")
 # `decomposition = @f`    `callee = @f`
 _CALLEE = re.compile(rf"\b(?:decomposition|callee) ?= ?@([\w$.-]+|{QUOTED})")
+# `"func.func"() <{function_type = (tensor<4xf32>) -> (), sym_name = "main"}> ({`
+_SYMBOL_NAME = re.compile(rf"\bsym_name = ({QUOTED})")
 _STRINGS = re.compile(QUOTED)
 
 TOP = -1
@@ -73,8 +75,14 @@ class Program:
 
     @cached_property
     def functions(self) -> dict[str, int]:
-        """Symbol, with its ``@``, to the function's block."""
-        return {block.name: number for number, block in enumerate(self.listing.blocks) if block.kind == "func"}
+        """Symbol, without ``@`` and quotes, to the function's block."""
+        found = {}
+        for number, block in enumerate(self.listing.blocks):
+            if block.kind == "func":
+                # The generic form has the symbol in an attribute, and other symbols before it.
+                named = _SYMBOL_NAME.search(self.listing.lines[block.line])
+                found[(named[1] if named else block.name.removeprefix("@")).strip('"')] = number
+        return found
 
     @cached_property
     def calls(self) -> dict[int, list[int]]:
@@ -91,7 +99,7 @@ class Program:
         named = _CALLEE.search(text)
         if named is None and self.listing.ops[index].name != "stablehlo.composite":
             named = _SYMBOL.search(text)
-        return self.functions.get("@" + named[1]) if named else None
+        return self.functions.get(named[1].strip('"')) if named else None
 
     def own_text(self, index: int) -> str:
         """The text of an op on one line, without its regions and without its location."""

@@ -35,7 +35,7 @@ _ALGORITHM = re.compile(r"\b(DEFAULT|THREE_FRY|PHILOX)\b")
 # `replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>`
 _GROUPS = re.compile(r"\breplica_groups ?= ?dense<.*?> ?: ?tensor<(\d+)x(\d+)xi64>")
 # `replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>`
-_GROUPS_BY_AXES = re.compile(r"\bmesh_axes<mesh(?:_name)? ?= ?@(\w+)(.*)")
+_GROUPS_BY_AXES = re.compile(r"_mesh_axes<mesh(?:_name)? ?= ?@([\w$.-]+)(.*)")
 # `axis_ref<name = "x">`    `axis_ref<name = "x", sub_axis_info = (1)2>`
 _AXIS = re.compile(r'\baxis_ref<name ?= ?"([^"]*)"(?:, ?sub_axis_info ?= ?[^>]*?\(\d+\)(\d+))?')
 # Where the operands' types end: `(tensor<4xf32>) -> tensor<4xf32>`    `tensor<4xf32> -> (tensor<2xf32>, tensor<2xi32>)`

@@ -69,7 +69,7 @@ def count_stablehlo(listing: Listing, jaxpr: Listing | None = None) -> ProgramCo
     """Counts a module.
 
     Args:
-        listing: The module; where it has several functions the one called ``@main`` runs, and where there is none
+        listing: The module; where it has several functions the one called ``main`` runs, and where there is none
             those that no other calls.
         jaxpr: What it was lowered from.
 
@@ -91,17 +91,24 @@ class _Accountant:
         self.by_text: dict[tuple[str, str, tuple[Work | Unavailable, ...]], _Own] = {}
         self.own: dict[int, _Own] = {}
         self.amounts: dict[int, Amount] = {}
+        # Block to the first reason why what it computes is not known.
+        self.reasons: dict[int, Unavailable | None] = {}
         self.conditionals: dict[int, Conditional] = {}
         self.loops: dict[int, Loop] = {}
+        # The function that holds each block, or `TOP`; functions and regions come after what is around them.
+        self.function_of: list[int] = []
+        for number, block in enumerate(program.listing.blocks):
+            around = self.function_of[block.parent] if block.parent != TOP else TOP
+            self.function_of.append(number if block.kind == "func" else around)
         functions, called = program.functions, set(program.calls)
         self.entries = (
-            [functions["@main"]] if "@main" in functions else [f for f in functions.values() if f not in called]
+            [functions["main"]] if "main" in functions else [f for f in functions.values() if f not in called]
         )
         self.order = self.callers_first()
         reached = {TOP, *self.order}
         symbols = itertools.count(1)
         for index, (count, source) in read_trip_counts(program, jaxpr).items():
-            if self.function_of(self.ops[index].block) in reached:
+            if self.function_around(index) in reached:
                 symbol = f"n{next(symbols)}" if isinstance(count, Unavailable) else ""
                 self.loops[index] = Loop(index, count, symbol, source)
         self.manual: dict[int, int] = {}
@@ -110,9 +117,13 @@ class _Accountant:
         self.function_runs: dict[bool, dict[int, Runs]] = {True: {}, False: {}}
 
     def account(self) -> ProgramCost:
-        # Functions before their callers: a chain of calls can be longer than Python's stack.
-        for block in (*reversed(self.order), TOP):
-            self.amount(block)
+        # What is run before what runs it: functions call, and regions nest, deeper than Python's stack.
+        regions: dict[int, list[int]] = {}
+        for block, function in enumerate(self.function_of):
+            regions.setdefault(function, []).append(block)
+        for function in (*reversed(self.order), TOP):
+            for block in (*reversed(regions.get(function, ())), function):
+                self.amount(block)
         self.run(TOP, ONCE, is_counted=True)
         for entry in self.entries:
             self.function_runs[True][entry] = ONCE
@@ -146,16 +157,21 @@ class _Accountant:
         """All that one run of a block computes, without what is not known."""
         if block not in self.amounts:
             # A function that calls itself is not valid, and counts once.
-            self.amounts[block] = Amount()
+            self.amounts[block], self.reasons[block] = Amount(), None
             parts: list[tuple[Work, Runs]] = []
+            reasons: list[Unavailable | None] = []
             for index in self.program.ops_in.get(block, ()):
                 for inner, times in self.inner(index):
                     amount = self.amount(inner)
                     parts += ((work, _product(Runs.of({symbols: 1}), times)) for symbols, work in amount.terms)
+                    reasons.append(self.reasons[inner])
                 work = self.own_work(index).work
                 if isinstance(work, Work):
                     parts.append((work, ONCE))
+                else:
+                    reasons.append(work)
             self.amounts[block] = Amount.total(parts)
+            self.reasons[block] = next((reason for reason in reasons if reason is not None), None)
         return self.amounts[block]
 
     def inner(self, index: int) -> list[tuple[int, Runs]]:
@@ -245,60 +261,44 @@ class _Accountant:
     def body(self, region: int) -> Work | Unavailable:
         """The work of one application of a region."""
         amount = self.amount(region)
-        if (reason := self.unknown_in(region)) is not None:
+        if (reason := self.reasons[region]) is not None:
             return reason
         return amount.known if amount.is_known else Unavailable("Its region holds a loop whose count is not known.")
-
-    def unknown_in(self, block: int, around: frozenset[int] = frozenset()) -> Unavailable | None:
-        """The first reason why the work of a block is not known, None where it is."""
-        for index in self.program.ops_in.get(block, ()):
-            work = self.own_work(index).work
-            if isinstance(work, Unavailable):
-                return work
-            for inner, _ in self.inner(index):
-                if inner not in around and (reason := self.unknown_in(inner, around | {block})) is not None:
-                    return reason
-        return None
 
     # How often things run.
 
     def run(self, block: int, runs: Runs, *, is_counted: bool) -> None:
-        """Adds the runs of a block to its ops, and to what they run."""
-        for index in self.program.ops_in.get(block, ()):
-            own = self.own_work(index)
-            if own.work:
-                here = self.runs[is_counted]
-                here[index] = here.get(index, NEVER) + runs
-            inner = self.inner(index)
-            for child, times in inner:
-                self.run_inner(child, _product(runs, times), is_counted=is_counted)
-            if index in self.conditionals:
-                dearest = inner[0][0]
-                for region in self.program.regions[index]:
-                    if region != dearest:
-                        self.run_inner(region, runs, is_counted=False)
+        """Adds the runs of a block to its ops, and to what they run; to functions later, when all callers have said."""
+        waiting = [(block, runs, is_counted)]
+        while waiting:
+            block, runs, is_counted = waiting.pop()
+            for index in self.program.ops_in.get(block, ()):
+                if self.own_work(index).work:
+                    here = self.runs[is_counted]
+                    here[index] = here.get(index, NEVER) + runs
+                inner = self.inner(index)
+                following = [(child, _product(runs, times), is_counted) for child, times in inner]
+                if index in self.conditionals:
+                    rest = (region for region in self.program.regions[index] if region != inner[0][0])
+                    following += ((region, runs, False) for region in rest)
+                for child, times, counts in following:
+                    if self.program.listing.blocks[child].kind == "func":
+                        called = self.function_runs[counts]
+                        called[child] = called.get(child, NEVER) + times
+                    else:
+                        waiting.append((child, times, counts))
 
-    def run_inner(self, block: int, runs: Runs, *, is_counted: bool) -> None:
-        if self.program.listing.blocks[block].kind == "func":
-            # Its ops wait until every caller has said how often.
-            here = self.function_runs[is_counted]
-            here[block] = here.get(block, NEVER) + runs
-        else:
-            self.run(block, runs, is_counted=is_counted)
-
-    def function_of(self, block: int) -> int:
-        """The function that holds a block, or `TOP`."""
-        blocks = self.program.listing.blocks
-        while block != TOP and blocks[block].kind != "func":
-            block = blocks[block].parent
-        return block
+    def function_around(self, index: int) -> int:
+        """The function that holds an op, or `TOP`."""
+        block = self.ops[index].block
+        return TOP if block == TOP else self.function_of[block]
 
     def callers_first(self) -> list[int]:
         """The functions that run, each after all that call it."""
         callees: dict[int, list[int]] = {}
         for callee, calls in self.program.calls.items():
             for call in calls:
-                callees.setdefault(self.function_of(self.ops[call].block), []).append(callee)
+                callees.setdefault(self.function_around(call), []).append(callee)
         order: list[int] = []
         seen: set[int] = set()
         stack = [(TOP, iter([*self.entries, *callees.get(TOP, ())]))]

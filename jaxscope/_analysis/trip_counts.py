@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from jaxscope._analysis.regions import Program, Value
 from jaxscope._analysis.unavailable import Unavailable
-from jaxscope._ir.model import NO_STACK, Listing
+from jaxscope._ir.model import NO_STACK, Listing, Op
 from jaxscope._ir.shapes import ArrayType, read_mlir_types
 
 BOUNDS = "the loop's bounds"
@@ -55,24 +55,24 @@ def read_trip_counts(program: Program, jaxpr: Listing | None = None) -> dict[int
 
     Args:
         program: The module.
-        jaxpr: What it was lowered from; asked only where the module does not say, and believed only where the loops of
-            one place in Python are all scans of one length.
+        jaxpr: What it was lowered from; asked only where the module does not say, and believed only where there is no
+            doubt which scan a loop comes from.
 
     Returns:
         The index of each loop op to its count, or why it is not known, and where that was read.
     """
     reader = _Reader(program)
+    loops = [index for index, op in enumerate(program.listing.ops) if op.name == "stablehlo.while"]
+    counts = {index: reader.trip_count(index) for index in loops}
+    lengths: dict[int, int] = {}
+    if jaxpr is not None and None in counts.values():
+        lengths = _scan_lengths(program.listing, loops, jaxpr)
     found: dict[int, tuple[int | Unavailable, str]] = {}
-    lengths: dict[tuple[object, ...], int] | None = None
-    for index, op in enumerate(program.listing.ops):
-        if op.name != "stablehlo.while":
-            continue
-        count, source = reader.trip_count(index), BOUNDS
-        if count is None and jaxpr is not None and op.stack != NO_STACK:
-            if lengths is None:
-                lengths = _scan_lengths(jaxpr)
-            count, source = lengths.get(tuple(program.listing.stacks.walk(op.stack))), JAXPR
-        found[index] = (count, source) if count is not None else (_UNKNOWN, "")
+    for index, count in counts.items():
+        if count is not None:
+            found[index] = (count, BOUNDS)
+        else:
+            found[index] = (lengths[index], JAXPR) if index in lengths else (_UNKNOWN, "")
     return found
 
 
@@ -114,9 +114,9 @@ class _Reader:
         if self.is_fixed(left, loop) and not self.is_fixed(right, loop):
             left, right, word = right, left, _MIRRORED[word]
         start, bound = self.entering(left, loop), self.entering(right, loop)
-        if left.loop != loop or not self.is_fixed(right, loop) or start is None or bound is None:
+        if not self.is_fixed(right, loop) or start is None or bound is None:
             return None
-        step = self.step(loop, left.place)
+        step = 0 if self.is_fixed(left, loop) else self.step(loop, left.place)
         return None if step is None else _count_steps(word, start, bound, step, types[0])
 
     def is_fixed(self, value: _Affine, loop: int) -> bool:
@@ -276,23 +276,36 @@ def _count_steps(direction: str, start: int, bound: int, step: int, counter: Arr
     return count if least <= last <= greatest else None
 
 
-def _scan_lengths(jaxpr: Listing) -> dict[tuple[object, ...], int]:
-    """Call stack to the number of steps of the scans that stand there, where all loops there agree."""
-    lengths: dict[tuple[object, ...], set[int | None]] = {}
+def _scan_lengths(module: Listing, loops: list[int], jaxpr: Listing) -> dict[int, int]:
+    """Loop of a module to the number of steps of the scan it comes from, where there is no doubt.
+
+    One place in Python can have many loops, also such as no equation asked for (an iteration inside a special
+    function): as many scans as loops, all of one length, or nothing.
+    """
+    asked: dict[tuple[str, int, int], list[int | None]] = {}
     for op in jaxpr.ops:
         if op.name in ("scan", "while") and op.stack != NO_STACK:
-            place = tuple(jaxpr.stacks.walk(op.stack))
-            lengths.setdefault(place, set()).add(_scan_length(jaxpr, op.line, op.end_line, op.block))
-    return {place: found.pop() for place, found in lengths.items() if len(found) == 1 and None not in found}
+            length = _scan_length(jaxpr, op) if op.name == "scan" else None
+            asked.setdefault(next(jaxpr.stacks.walk(op.stack)).position, []).append(length)
+    made: dict[tuple[str, int, int], list[int]] = {}
+    for index in loops:
+        if (stack := module.ops[index].stack) != NO_STACK:
+            made.setdefault(next(module.stacks.walk(stack)).position, []).append(index)
+    return {
+        index: lengths[0]
+        for place, lengths in asked.items()
+        if lengths[0] is not None and set(lengths) == {lengths[0]} and len(made.get(place, ())) == len(lengths)
+        for index in made[place]
+    }
 
 
-def _scan_length(jaxpr: Listing, line: int, end_line: int, block: int) -> int | None:
+def _scan_length(jaxpr: Listing, op: Op) -> int | None:
     """The ``length`` among an equation's own parameters, not those of equations inside it."""
-    inner = [b for b in jaxpr.blocks if b.parent == block and line <= b.line and b.end_line <= end_line]
+    inner = [b for b in jaxpr.blocks if b.parent == op.block and op.line <= b.line and b.end_line <= op.end_line]
     own = [
         jaxpr.lines[number]
-        for number in range(line, end_line + 1)
-        if not any(b.line <= number <= b.end_line for b in inner) or line == end_line
+        for number in range(op.line, op.end_line + 1)
+        if op.line == op.end_line or not any(b.line <= number <= b.end_line for b in inner)
     ]
     found = _LENGTH.findall(" ".join(own).rpartition(" }")[2])
     return int(found[-1]) if len(found) == 1 else None

@@ -345,7 +345,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "shapes",
         "no work",
-        _names("shape.shape_of shape.broadcast tensor.dim tensor.from_elements tensor.cast arith.constant"),
+        _names("shape.shape_of shape.broadcast arith.constant"),
         "Nothing: arithmetic on the sizes of arrays.",
         "https://mlir.llvm.org/docs/Dialects/ShapeDialect/",
     ),
