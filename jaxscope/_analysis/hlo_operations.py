@@ -1,7 +1,7 @@
 """Instructions of HLO as the rules of counting see ops.
 
-Problem: rules are written once for both notations; HLO keeps the numbers that they ask for in its own attributes. Input:
-the graph of a module, and the work of the computations that an instruction applies to elements. Output: the
+Problem: rules are written once for both notations; HLO keeps the numbers that they ask for in its own attributes.
+Input: the graph of a module, and the work of the computations that an instruction applies to elements. Output: the
 `Operation` of one instruction.
 """
 

@@ -1,9 +1,10 @@
 """Calls into libraries that are known by name: what they replace, or what they declare, counted.
 
 Problem: to XLA a custom call is a name and costs nothing, yet most of a network's arithmetic can be in one. Input: the
-target of a call, its arrays and its attributes. Output: a `LibraryCall`: its work by the closed form of what the library
-computes, or by the cost that whoever wrote the kernel declared; and whether it moves data. A call that is not known
-here, and one whose work depends on the data (eigenvalues, pivoted tridiagonal solves), is Unavailable, by name: never 0.
+target of a call, its arrays and its attributes. Output: a `LibraryCall`: its work by the closed form of what the
+library computes, or by the cost that whoever wrote the kernel declared; and whether it moves data. A call that is not
+known here, and one whose work depends on the data (eigenvalues, pivoted tridiagonal solves), is Unavailable, by name:
+never 0.
 
 Closed forms of LAPACK's routines count multiplications and additions as LAPACK Working Note 41 does.
 https://www.netlib.org/lapack/lawnspdf/lawn41.pdf

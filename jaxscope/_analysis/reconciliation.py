@@ -1,0 +1,352 @@
+"""Why XLA's figures differ from ours: the difference split into causes, to the FLOP and to the byte.
+
+Problem: two figures side by side that differ are two figures that nobody trusts. Input: the graph of a compiled module,
+our account of it and the figures that XLA gives for it. Output: a `Reconciliation` for each figure: ours, the causes
+with the instructions behind each, XLA's, and what is left without a cause.
+
+Every difference is worked out from XLA's own way of counting, which `xla_counts` imitates instruction by instruction;
+XLA's figures themselves only decide what is left unexplained. Loops whose count is not known count as if they ran once.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from jaxscope._analysis.hlo_bytes import NOT_RUN
+from jaxscope._analysis.hlo_module import HloModule
+from jaxscope._analysis.unavailable import Unavailable
+from jaxscope._analysis.work import ProgramCost, Work
+from jaxscope._analysis.xla_counts import CONVENTIONS, FIGURES, XlaTotals, count_as_xla
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A part of a difference.
+
+    Attributes:
+        reason: What XLA does otherwise.
+        amount: What it adds to our figure, negative where XLA counts less.
+        ops: The indices of the instructions behind it.
+    """
+
+    reason: str
+    amount: int
+    ops: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """How one figure of ours becomes XLA's.
+
+    Attributes:
+        figure: XLA's name of it: ``flops``, ``transcendentals`` or ``bytes accessed``.
+        ours: Our figure for one run of the program; unknown loops once, unknown calls left out.
+        xla: XLA's figure, as it gives it; or why there is none.
+        causes: What lies between, the largest first.
+        unexplained: What is left: ours + the causes + this is XLA's. 0 where XLA gives no figure.
+    """
+
+    figure: str
+    ours: int
+    xla: int | Unavailable
+    causes: tuple[Cause, ...]
+    unexplained: int
+
+
+def reconcile(
+    module: HloModule, cost: ProgramCost, figures: Mapping[str, float] | Unavailable
+) -> tuple[Reconciliation, ...]:
+    """Explains XLA's figures by ours.
+
+    Args:
+        module: The graph of the compiled module.
+        cost: Our account of it.
+        figures: XLA's cost table; an entry that is missing from it means 0.
+
+    Returns:
+        One for each of `FIGURES`, in that order.
+    """
+    totals = _as_counted(module, figures)
+    difference = _Difference(module, cost, totals)
+    found = []
+    for figure, (name, causes) in enumerate(zip(FIGURES, difference.causes(), strict=True)):
+        ours = difference.inside.get(module.entry, _ZERO)[figure]
+        xla = figures if isinstance(figures, Unavailable) else int(figures.get(name, 0))
+        explained = ours + sum(cause.amount for cause in causes)
+        unexplained = 0 if isinstance(xla, Unavailable) else xla - explained
+        found.append(Reconciliation(name, ours, xla, causes, unexplained))
+    return tuple(found)
+
+
+def _as_counted(module: HloModule, figures: Mapping[str, float] | Unavailable) -> XlaTotals:
+    """The module in the convention of the version of XLA that gave the figures: the one that gives the same bytes."""
+    first = count_as_xla(module, CONVENTIONS[0])
+    if isinstance(figures, Unavailable) or first.total.rounded[2] == figures.get(FIGURES[2], 0):
+        return first
+    for convention in CONVENTIONS[1:]:
+        totals = count_as_xla(module, convention)
+        if totals.total.rounded[2] == figures.get(FIGURES[2], 0):
+            return totals
+    return first
+
+
+_Vector = tuple[int, int, int]
+_ZERO: _Vector = (0, 0, 0)
+
+
+@dataclass(slots=True)
+class _Step:
+    """What an instruction runs: computations with how often ours counts each, once for XLA, and the rest of a branch."""
+
+    op: int
+    computations: tuple[tuple[int, int], ...]
+
+
+class _Difference:
+    """Ours and XLA's, computation by computation."""
+
+    def __init__(self, module: HloModule, cost: ProgramCost, totals: XlaTotals):
+        self.module = module
+        self.ops = module.listing.ops
+        self.totals = totals
+        self.ours = _per_op(cost)
+        self.integer = {op.op for op in cost.ops if isinstance(op.work, Work) and op.work.integer_ops}
+        self.counts = {
+            loop.op: (1 if isinstance(loop.trip_count, Unavailable) else loop.trip_count, loop.symbol)
+            for loop in cost.loops
+        }
+        self.dearest = {one.op: one.dearest for one in cost.conditionals}
+        self.inside: dict[int, _Vector] = {}
+        self.weights = self._weights()
+
+    def _steps(self, computation: int) -> list[_Step]:
+        module = self.module
+        steps = []
+        for op in module.members[computation]:
+            name = self.ops[op].name
+            if name == "while":
+                count, _ = self.counts.get(op, (1, ""))
+                parts = [(body, count) for body in module.called(op, "body")]
+                parts += [(condition, count + 1) for condition in module.called(op, "condition")]
+                steps.append(_Step(op, tuple(parts)))
+            elif name == "conditional":
+                branches = module.branches(op)
+                if branches:
+                    steps.append(_Step(op, ((branches[self.dearest.get(op, 0)], 1),)))
+            elif name in ("fusion", "call", "async-start"):
+                called = module.called(op, "calls", "to_apply", "called_computations")
+                steps.append(_Step(op, tuple((callee, 1) for callee in called)))
+        return steps
+
+    def _weights(self) -> dict[int, int]:
+        """How often each computation runs where every loop runs once and of conditionals our branch."""
+        order: list[int] = []
+        steps: dict[int, list[_Step]] = {}
+        if self.module.entry >= 0:
+            self._sort(self.module.entry, order, steps, set())
+        self.steps = steps
+        weights = dict.fromkeys(order, 0)
+        if order:
+            weights[self.module.entry] = 1
+        for computation in reversed(order):
+            for step in steps[computation]:
+                for callee, _ in step.computations:
+                    if callee in weights:
+                        weights[callee] += weights[computation]
+        own = dict.fromkeys(order, _ZERO)
+        for op, amounts in self.ours.items():
+            block = self.ops[op].block
+            if block in own:
+                own[block] = _add(own[block], amounts)
+        for computation in order:
+            total = own[computation]
+            for step in steps[computation]:
+                for callee, count in step.computations:
+                    total = _add(total, _times(self.inside.get(callee, _ZERO), count))
+            self.inside[computation] = total
+        return weights
+
+    def _sort(self, computation: int, order: list[int], steps: dict[int, list[_Step]], open_: set[int]) -> None:
+        if computation in steps or computation in open_:
+            return
+        open_.add(computation)
+        found = self._steps(computation)
+        for step in found:
+            for callee, _ in step.computations:
+                self._sort(callee, order, steps, open_)
+        open_.discard(computation)
+        steps[computation] = found
+        order.append(computation)
+
+    def causes(self) -> tuple[tuple[Cause, ...], ...]:
+        """The causes of each figure, the largest first."""
+        found: list[dict[str, tuple[int, list[int]]]] = [{}, {}, {}]
+
+        def add(figure: int, reason: str, amount: int, *ops: int) -> None:
+            if amount:
+                total, behind = found[figure].get(reason, (0, []))
+                behind += ops
+                found[figure][reason] = (total + amount, behind)
+
+        by_op, weights, ops = self.totals.by_op, self.weights, self.ops
+        for op in sorted(by_op.keys() | self.ours.keys()):
+            theirs, ours = by_op.get(op, _ZERO), self.ours.get(op, _ZERO)
+            if theirs != ours and (weight := weights.get(ops[op].block, 0)):
+                for figure in range(len(FIGURES)):
+                    if theirs[figure] != ours[figure]:
+                        self._compare(figure, op, theirs[figure], ours[figure], weight, add)
+        for computation, weight in weights.items():
+            for step in self.steps[computation]:
+                if weight and ops[step.op].name in ("while", "conditional"):
+                    for figure in range(len(FIGURES)):
+                        self._run(figure, step, weight, add)
+        total = self.totals.total
+        for figure in range(len(FIGURES)):
+            add(figure, "XLA adds up in single precision", int(total.rounded[figure]) - total.exact[figure])
+        return tuple(
+            tuple(
+                sorted(
+                    (Cause(reason, amount, tuple(behind)) for reason, (amount, behind) in causes.items() if amount),
+                    key=lambda cause: -abs(cause.amount),
+                )
+            )
+            for causes in found
+        )
+
+    def _run(self, figure: int, step: _Step, weight: int, add: Callable[..., None]) -> None:
+        """What lies in how often loops run and in which branch counts."""
+        name = self.ops[step.op].name
+        if name == "while":
+            count, symbol = self.counts.get(step.op, (1, ""))
+            missing = sum((times - 1) * self.inside.get(callee, _ZERO)[figure] for callee, times in step.computations)
+            times = f"{count:,} times" if not symbol else f"{symbol} times, once in our figure"
+            add(figure, f"the loop {self._name(step.op)} runs {times}; XLA counts it once", -missing * weight, step.op)
+        elif name == "conditional":
+            of = self.totals.by_computation
+            branches = [of[branch].exact[figure] for branch in self.module.branches(step.op) if branch in of]
+            taken = step.computations[0][0]
+            if branches and taken in of:
+                add(
+                    figure,
+                    "of a conditional XLA takes the most of any branch, for each figure by itself",
+                    (max(branches) - of[taken].exact[figure]) * weight,
+                    step.op,
+                )
+
+    def _name(self, op: int) -> str:
+        return self.ops[op].results[0].lstrip("%")
+
+    def _compare(self, figure: int, op: int, theirs: int, ours: int, weight: int, add: Callable[..., None]) -> None:
+        """What lies in one instruction."""
+        name = self.ops[op].name
+        if name == "custom-call":
+            target = self.module.attributes(op).get("custom_call_target", "").strip('"')
+            add(figure, f"custom calls, −1 each: {target}", theirs * weight, op)
+            what = "arrays" if figure == 2 else "work"
+            add(figure, f"the {what} of library calls, which XLA does not know: {target}", -ours * weight, op)
+        else:
+            reason = self._bytes_reason(op, name) if figure == 2 else self._work_reason(op, name, figure)
+            add(figure, reason, (theirs - ours) * weight, op)
+
+    def _work_reason(self, op: int, name: str, figure: int) -> str:
+        module = self.module
+        arrays = [array for types in (module.types(op), *module.operand_types(op)) for array in types]
+        if name in _APPLYING:
+            return _APPLYING[name]
+        if name in _OWN_RULES:
+            return _OWN_RULES[name]
+        if op in self.integer:
+            what = "transcendentals" if figure == 1 else "FLOPs"
+            return f"arithmetic on integers and truth values that XLA calls {what}"
+        if any(array.is_complex for array in arrays):
+            return "complex arithmetic, one operation an element to XLA"
+        if name == "clamp":
+            return "a clamp is one FLOP to XLA, a maximum and a minimum to us"
+        if name == "fusion":
+            return "custom fusions, of which XLA counts the gather or scatter alone"
+        if op not in self.ours:
+            return "selections, conversions and tests of bits that XLA calls FLOPs"
+        return f"{name} by another rule"
+
+    def _bytes_reason(self, op: int, name: str) -> str:
+        module = self.module
+        if name == "tuple":
+            return "tables of tuples, which XLA counts as memory"
+        if name in NOT_RUN:
+            return "instructions that move nothing: ends of asynchronous ones, partition numbers"
+        operands = module.operands[op]
+        types = [self.ops[number].type for number in (op, *operands) if number >= 0]
+        if any("S(" in text for text in types):
+            return "arrays outside main memory, which XLA counts like those in it"
+        if any(text.startswith("(") for text in types) and name != "fusion":
+            return "tuples, of which XLA counts the table or each array, by version"
+        if any(
+            array.bits is not None and array.bits < 8 for number in (op, *operands) for array in module.types(number)
+        ):
+            return "elements of less than a byte"
+        if name == "fusion":
+            return self._fusion_reason(op)
+        if len(set(operands)) < len(operands):
+            return "an array given twice, which is read once"
+        return _BYTES.get(name, f"bytes of {name} by another rule")
+
+    def _fusion_reason(self, op: int) -> str:
+        module = self.module
+        operands = module.operands[op]
+        inner = [member for called in module.called(op, "calls") for member in module.members[called]]
+        names = {self.ops[member].name for member in inner}
+        if names & {"scatter"}:
+            return "fusions that update in place, of which XLA counts more or less"
+        if names & {"dynamic-update-slice", "dynamic-slice", "gather", "slice"}:
+            return "slices in fusions: what XLA counts of the array that is sliced"
+        if any(self.ops[member].name == "constant" and self._elements(member) > 1 for member in inner):
+            return "constants in fusions, which XLA counts as read from memory"
+        if len(set(operands)) < len(operands):
+            return "an array given twice, which is read once"
+        return "operands of fusions that XLA counts once for each use"
+
+    def _elements(self, op: int) -> int:
+        types = self.module.types(op)
+        return types[0].elements if types else 0
+
+
+_APPLYING = dict.fromkeys(
+    ("reduce", "reduce-window", "scatter", "map", "select-and-scatter"),
+    "reductions and scatters: integers, comparisons and selections in their bodies, and windows, by XLA's rule",
+)
+_OWN_RULES = {
+    "sort": "sorts: XLA takes n·⌈log₂ n⌉ FLOPs of all elements, not the comparisons of each row",
+    "fft": "Fourier transforms by XLA's rule, 8·n·⌊log₂ n⌋ FLOPs",
+    "cholesky": "factorisations by XLA's rule, n³/3",
+    "triangular-solve": "triangular solves by XLA's rule, 2·n² for each right-hand side",
+    "rng": "random numbers, one transcendental each to XLA",
+    "rng-bit-generator": "random numbers, one transcendental each to XLA",
+    "all-reduce": "sums over devices, to XLA as if there were two",
+    "all-reduce-start": "sums over devices, to XLA as if there were two",
+    "reduce-scatter": "sums over devices, to XLA as if there were two",
+}
+_BYTES = {
+    "scatter": "scatters: XLA counts the updates three times and the indices",
+    "dynamic-slice": "where slices begin: XLA counts the first of several numbers",
+    "dynamic-update-slice": "where slices begin: XLA counts the first of several numbers",
+    "transpose": "transpositions that leave bytes where they are",
+}
+
+
+def _add(left: _Vector, right: _Vector) -> _Vector:
+    return left[0] + right[0], left[1] + right[1], left[2] + right[2]
+
+
+def _times(vector: _Vector, count: int) -> _Vector:
+    return vector[0] * count, vector[1] * count, vector[2] * count
+
+
+def _per_op(cost: ProgramCost) -> dict[int, _Vector]:
+    """FLOPs and transcendentals of one run of each instruction, bytes of one of each kernel."""
+    found: dict[int, _Vector] = {
+        op.op: (op.work.flops, op.work.transcendentals, 0) for op in cost.ops if isinstance(op.work, Work)
+    }
+    for kernel in cost.kernels:
+        if not isinstance(kernel.bytes_read, Unavailable) and not isinstance(kernel.bytes_written, Unavailable):
+            flops, transcendentals, _ = found.get(kernel.op, _ZERO)
+            found[kernel.op] = (flops, transcendentals, kernel.bytes_read + kernel.bytes_written)
+    return found
