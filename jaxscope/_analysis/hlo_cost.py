@@ -203,7 +203,7 @@ class _Walk:
         attributes = self.module.attributes(number)
         operands = tuple(array for types in self.module.operand_types(number) for array in types)
         target = attributes.get("custom_call_target", "").strip('"')
-        found = library_call(target, operands, self.module.types(number), attributes)
+        found = library_call(target, operands, self.module.types(number), attributes, self.module.text(number))
         self.calls[number] = found
         if isinstance(found.work, Work) and not found.work:
             return None
@@ -275,8 +275,8 @@ def _price(amount: Amount) -> tuple[int, int, int]:
     return work.flops, work.transcendentals, work.integer_ops
 
 
-def cost_of_module(module: HloModule) -> ProgramCost:
-    """The account of a module whose graph is there already; see `cost_of_hlo`."""
+def count_module(module: HloModule) -> ProgramCost:
+    """The account of a module whose graph is there already; see `count_hlo`."""
     if module.entry < 0:
         return ProgramCost((), notes=("The text has no computation that runs.",))
     walk = _Walk(module)
@@ -303,7 +303,7 @@ def cost_of_module(module: HloModule) -> ProgramCost:
     )
 
 
-def cost_of_hlo(listing: Listing) -> ProgramCost:
+def count_hlo(listing: Listing) -> ProgramCost:
     """The account of compiled HLO.
 
     Args:
@@ -312,7 +312,7 @@ def cost_of_hlo(listing: Listing) -> ProgramCost:
     Returns:
         Its work, kernels, loops and conditionals. Text that is not whole gives less, never an exception.
     """
-    return cost_of_module(read_module(listing))
+    return count_module(read_module(listing))
 
 
 def _runs(walk: _Walk, entry: int) -> tuple[dict[int, Runs], dict[int, Runs]]:

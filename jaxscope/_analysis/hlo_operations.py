@@ -5,11 +5,18 @@ Input: the graph of a module, and the work of the computations that an instructi
 `Operation` of one instruction.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from jaxscope._analysis.collectives import device_count, replica_groups
-from jaxscope._analysis.hlo_attributes import WindowDimension, numbers, read_convolution_numbers, read_window, whole
+from jaxscope._analysis.hlo_attributes import (
+    ConvolutionNumbers,
+    WindowDimension,
+    numbers,
+    read_convolution_numbers,
+    read_window,
+    whole,
+)
 from jaxscope._analysis.hlo_module import HloModule
 from jaxscope._analysis.rules import Convolution, FourierTransform, Operation, TriangularSolve, operation_name
 from jaxscope._analysis.unavailable import Unavailable
@@ -44,6 +51,18 @@ def read_convolution(attributes: dict[str, str]) -> Convolution | None:
     window = read_window(attributes.get("window", "")) or (WindowDimension(1),) * len(labels.input_spatial)
     if len(window) != len(labels.input_spatial):
         return None
+    return make_convolution(
+        labels,
+        window,
+        whole(attributes, "feature_group_count", 1),
+        whole(attributes, "batch_group_count", 1),
+    )
+
+
+def make_convolution(
+    labels: ConvolutionNumbers, window: Sequence[WindowDimension], feature_groups: int = 1, batch_groups: int = 1
+) -> Convolution:
+    """The convolution of these dimension numbers and this window, as rules know it."""
     return Convolution(
         labels.input_batch,
         labels.input_feature,
@@ -58,8 +77,8 @@ def read_convolution(attributes: dict[str, str]) -> Convolution | None:
         padding=tuple((dimension.padding_low, dimension.padding_high) for dimension in window),
         lhs_dilation=tuple(dimension.base_dilation for dimension in window),
         rhs_dilation=tuple(dimension.window_dilation for dimension in window),
-        feature_group_count=whole(attributes, "feature_group_count", 1),
-        batch_group_count=whole(attributes, "batch_group_count", 1),
+        feature_group_count=feature_groups,
+        batch_group_count=batch_groups,
     )
 
 

@@ -8,14 +8,21 @@ Every difference is worked out from XLA's own way of counting, which `xla_counts
 XLA's figures themselves only decide what is left unexplained. Loops whose count is not known count as if they ran once.
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jaxscope._analysis.hlo_bytes import NOT_RUN
-from jaxscope._analysis.hlo_module import HloModule
+from jaxscope._analysis.hlo_module import HloModule, read_module
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost, Work
 from jaxscope._analysis.xla_counts import CONVENTIONS, FIGURES, XlaTotals, count_as_xla
+from jaxscope._ir.model import Listing
+from jaxscope._links import LinkedListing
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,28 +60,68 @@ class Reconciliation:
 
 
 def reconcile(
-    module: HloModule, cost: ProgramCost, figures: Mapping[str, float] | Unavailable
+    listing: Listing, cost: ProgramCost, figures: Mapping[str, float] | Unavailable
 ) -> tuple[Reconciliation, ...]:
     """Explains XLA's figures by ours.
 
     Args:
-        module: The graph of the compiled module.
+        listing: The compiled HLO.
         cost: Our account of it.
-        figures: XLA's cost table; an entry that is missing from it means 0.
+        figures: XLA's cost table as it gives it; an entry that is missing from it means 0.
 
     Returns:
         One for each of `FIGURES`, in that order.
     """
+    return reconcile_module(read_module(listing), cost, figures)
+
+
+def reconcile_module(
+    module: HloModule, cost: ProgramCost, figures: Mapping[str, float] | Unavailable
+) -> tuple[Reconciliation, ...]:
+    """As `reconcile`, of a module whose graph is there already."""
     totals = _as_counted(module, figures)
     difference = _Difference(module, cost, totals)
     found = []
     for figure, (name, causes) in enumerate(zip(FIGURES, difference.causes(), strict=True)):
         ours = difference.inside.get(module.entry, _ZERO)[figure]
-        xla = figures if isinstance(figures, Unavailable) else int(figures.get(name, 0))
+        xla = _whole(figures, name)
         explained = ours + sum(cause.amount for cause in causes)
         unexplained = 0 if isinstance(xla, Unavailable) else xla - explained
         found.append(Reconciliation(name, ours, xla, causes, unexplained))
     return tuple(found)
+
+
+def _whole(figures: Mapping[str, float] | Unavailable, name: str) -> int | Unavailable:
+    if isinstance(figures, Unavailable):
+        return figures
+    value = figures.get(name, 0)
+    return int(value) if math.isfinite(value) else Unavailable(f"XLA reports {value}.")
+
+
+RECONCILIATION_COLUMNS = ("figure", "cause", "amount", "ops", "where")
+NOT_EXPLAINED = "not explained"
+
+
+def reconciliation_frame(reconciliations: Sequence[Reconciliation], linked: LinkedListing) -> "pandas.DataFrame":
+    """For each figure a row with ours, one per cause, what is not explained if anything, and one with XLA's."""
+    import pandas
+
+    ops = linked.listing.ops
+    rows: list[tuple[object, ...]] = []
+    for one in reconciliations:
+        rows.append((one.figure, "jaxscope", one.ours, 0, ""))
+        for cause in one.causes:
+            where = ", ".join(ops[op].results[0] for op in cause.ops[:3])
+            more = f", … {len(cause.ops) - 3:,} more" if len(cause.ops) > 3 else ""
+            rows.append((one.figure, cause.reason, cause.amount, len(cause.ops), where + more))
+        if one.unexplained:
+            rows.append((one.figure, NOT_EXPLAINED, one.unexplained, 0, ""))
+        if isinstance(one.xla, Unavailable):
+            rows.append((one.figure, f"XLA's figure is missing: {one.xla.reason}", None, 0, ""))
+        else:
+            rows.append((one.figure, "XLA", one.xla, 0, ""))
+    frame = pandas.DataFrame(rows, columns=list(RECONCILIATION_COLUMNS))
+    return frame.astype({"amount": "Int64", "ops": "Int64"})
 
 
 def _as_counted(module: HloModule, figures: Mapping[str, float] | Unavailable) -> XlaTotals:
@@ -95,7 +142,7 @@ _ZERO: _Vector = (0, 0, 0)
 
 @dataclass(slots=True)
 class _Step:
-    """What an instruction runs: computations with how often ours counts each, once for XLA, and the rest of a branch."""
+    """What an instruction runs: computations, each with how often ours counts it."""
 
     op: int
     computations: tuple[tuple[int, int], ...]

@@ -1,7 +1,7 @@
 """Sizes and sums as XLA's cost analysis has them: tables of tuples, tiles, windows, single precision.
 
-Problem: XLA's figures are to be met to the unit, and its versions differ in what a value is large. Input: the type of an
-instruction, with its layout. Output: `Shape`, its arrays and their bytes in a `XlaConvention`; and sums in single
+Problem: XLA's figures are to be met to the unit, and its versions differ in how large a value is. Input: the type of
+an instruction, with its layout. Output: `Shape`, its arrays and their bytes in a `XlaConvention`; and sums in single
 precision.
 """
 
