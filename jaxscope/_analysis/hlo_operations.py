@@ -43,6 +43,12 @@ def _dot(module: HloModule, number: int, applied: Applied, operation: Operation)
     return replace(operation, contracting=numbers(module.attributes(number).get("lhs_contracting_dims", "")))
 
 
+def _ragged_dot(module: HloModule, number: int, applied: Applied, operation: Operation) -> Operation:
+    operation = _dot(module, number, applied, operation)
+    ragged = numbers(module.attributes(number).get("lhs_ragged_dims", ""))
+    return replace(operation, is_ragged_contracting=bool(set(ragged) & set(operation.contracting)))
+
+
 def read_convolution(attributes: dict[str, str]) -> Convolution | None:
     """The convolution that attributes describe, of an instruction or of a library call; None where they do not."""
     labels = read_convolution_numbers(attributes.get("dim_labels", ""))
@@ -154,10 +160,12 @@ _READERS = {
     "dot": _dot,
     "fft": _fft,
     "map": _applies,
+    "ragged-dot": _ragged_dot,
     "reduce": _applies,
     "reduce-scatter": _collective,
     "reduce-window": _reduce_window,
     "rng-bit-generator": _random_bits,
+    "scaled-dot": _dot,
     "scatter": _applies,
     "select-and-scatter": _select_and_scatter,
     "sort": _sort,
