@@ -33,9 +33,16 @@ def _array(shape, dtype):
 
 
 @st.composite
-def dots(draw):
-    """A product with batch, free and contracting dimensions in any order, among other arithmetic."""
-    batch, contracting, left, right = (draw(st.lists(SIZES, max_size=2)) for _ in range(4))
+def dots(draw, sizes_of=SIZES, fewest=0):
+    """A product with batch, free and contracting dimensions in any order, among other arithmetic.
+
+    Args:
+        draw: Hypothesis's.
+        sizes_of: Sizes of dimensions.
+        fewest: How many there are at least of each kind but the batch.
+    """
+    batch = draw(st.lists(sizes_of, max_size=2))
+    contracting, left, right = (draw(st.lists(sizes_of, min_size=fewest, max_size=2)) for _ in range(3))
     dtype = draw(NUMBERS)
     labels = [("b", i) for i in range(len(batch))] + [("c", i) for i in range(len(contracting))]
     sizes = {("b", i): size for i, size in enumerate(batch)} | {("c", i): size for i, size in enumerate(contracting)}
@@ -68,14 +75,19 @@ def _window_meets(size, window, result, stride, low, base, dilation):
 
 
 @st.composite
-def convolutions(draw):
-    """A convolution with padding, strides, both dilations, and groups of features or of the batch."""
+def convolutions(draw, least=1):
+    """A convolution with padding, strides, both dilations, and groups of features or of the batch.
+
+    Args:
+        draw: Hypothesis's.
+        least: The smallest size of a dimension.
+    """
     rank = draw(st.integers(1, 2))
     groups, batch_groups = draw(st.sampled_from([(1, 1), (1, 1), (2, 1), (3, 1), (1, 2)]))
-    channels, outputs = draw(st.integers(1, 2)), draw(st.integers(1, 2)) * groups * batch_groups
-    batch = draw(st.integers(1, 2)) * batch_groups
+    channels, outputs = draw(st.integers(least, 3)), draw(st.integers(least, 3)) * groups * batch_groups
+    batch = draw(st.integers(least, 3)) * batch_groups
     dtype = draw(FLOATS)
-    sizes, windows = ([draw(st.integers(1, 5)) for _ in range(rank)] for _ in range(2))
+    sizes, windows = ([draw(st.integers(least, 5)) for _ in range(rank)] for _ in range(2))
     strides, bases, dilations = ([draw(st.integers(1, 3)) for _ in range(rank)] for _ in range(3))
     padding = []
     results = []
@@ -182,27 +194,21 @@ def elementwise(draw):
     """Arithmetic of every element type, chained, with comparisons, selections and conversions."""
     shape = draw(st.lists(SIZES, max_size=3))
     dtype = draw(st.sampled_from([jnp.float32, jnp.bfloat16, jnp.int32, jnp.uint8, jnp.complex64, jnp.bool_]))
-    unary = [
-        jnp.sin,
-        jnp.exp,
-        jnp.tanh,
-        jnp.sqrt,
-        jnp.abs,
-        jnp.negative,
-        jnp.square,
-        jnp.isfinite,
-        jax.scipy.special.erf,
-    ]
-    unary += [jnp.arccosh, jnp.arcsin, jnp.sinh, jnp.cbrt, jnp.log1p, jnp.floor, jax.nn.sigmoid, jnp.sign, jnp.tan]
-    chosen = draw(st.lists(st.sampled_from(unary), min_size=1, max_size=4))
+    of_any = [jnp.abs, jnp.negative, jnp.square]
+    of_complex = [*of_any, jnp.sin, jnp.exp, jnp.tanh]
+    of_real = [jnp.sqrt, jnp.isfinite, jax.scipy.special.erf, jnp.arccosh, jnp.arcsin, jnp.sinh, jnp.cbrt, jnp.log1p]
+    of_real += [jnp.floor, jax.nn.sigmoid, jnp.sign, jnp.tan]
+    chosen = draw(st.lists(st.sampled_from([*of_complex, *of_real]), min_size=1, max_size=4))
     loops = draw(st.integers(0, 3))
 
     def function(x, y):
         z = jnp.where(x == y, x, y) + jnp.asarray(1, dtype)
         for step in chosen:
-            if dtype != jnp.complex64 or step in (jnp.sin, jnp.exp, jnp.abs, jnp.square, jnp.negative):
-                z = step(z.astype(jnp.float32) if z.dtype == jnp.bool_ else z)
-                z = z.astype(jnp.float32) if z.dtype in (jnp.int32, jnp.uint8) else z
+            if z.dtype == jnp.bool_ or not (jnp.issubdtype(z.dtype, jnp.inexact) or step in of_any):
+                z = z.astype(jnp.float32)
+            if z.dtype != jnp.complex64 or step in of_complex:
+                z = step(z)
+        z = z.astype(jnp.float32) if z.dtype == jnp.bool_ else z
         return jax.lax.fori_loop(0, loops, lambda i, v: v * v, z) ** 2, jnp.clip(jnp.real(z).astype(jnp.float32), 0, 1)
 
     return RandomProgram(function, (_array(shape, dtype), _array(shape, dtype)))
