@@ -10,6 +10,7 @@ from jaxscope._analysis.hlo_cost import count_hlo
 from jaxscope._analysis.reconciliation import RECONCILIATION_COLUMNS, reconcile
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._ir.hlo import parse
+from tests.plugins import CUDA, CUDA_TEXT, TPU
 from tests.programs import PROGRAMS, case_names, stages, transformer_stages
 from tests.random_programs import PROGRAM_KINDS
 from tests.shared import ABSENT, SHARED
@@ -148,3 +149,22 @@ def test_the_frame_leads_from_ours_to_xlas(name):
     for figure, rows in frame.groupby("figure"):
         assert list(rows["cause"].iloc[[0, -1]]) == ["jaxscope", "XLA"]
         assert rows["amount"].iloc[:-1].sum() == rows["amount"].iloc[-1] == table.get(figure, 0)
+
+
+def sums(x, w):
+    return jnp.tanh(x @ w).sum(0), jax.nn.softmax(x)
+
+
+def repeated(x, w):
+    return jax.lax.scan(lambda c, _: (c @ w + 1, None), x, None, length=5)[0]
+
+
+@pytest.mark.parametrize(
+    "target", [pytest.param("cuda:h100", marks=(CUDA, CUDA_TEXT)), pytest.param("tpu:v5e:2x2", marks=TPU)]
+)
+@pytest.mark.parametrize("function", [sums, repeated])
+def test_programs_for_machines_that_are_not_here(target, function):
+    """CUDA is counted by XLA's model for CPUs, TPUs by their own: tiles are padded, tables take 512 bytes."""
+    frame = jaxscope.inspect(function, "bf16[64,256]", "bf16[256,256]", target=target).reconciliation
+    assert len(frame[frame["cause"] == "XLA"]) == 3
+    assert not frame["cause"].str.contains("not explained|by another rule|missing").any()

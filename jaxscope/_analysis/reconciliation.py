@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxscope._analysis.hlo_bytes import NOT_RUN
+from jaxscope._analysis.difference_reasons import bytes_reason, work_reason
 from jaxscope._analysis.hlo_module import HloModule, read_module
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost, Work
@@ -125,15 +125,20 @@ def reconciliation_frame(reconciliations: Sequence[Reconciliation], linked: Link
 
 
 def _as_counted(module: HloModule, figures: Mapping[str, float] | Unavailable) -> XlaTotals:
-    """The module in the convention of the version of XLA that gave the figures: the one that gives the same bytes."""
-    first = count_as_xla(module, CONVENTIONS[0])
-    if isinstance(figures, Unavailable) or first.total.rounded[2] == figures.get(FIGURES[2], 0):
-        return first
-    for convention in CONVENTIONS[1:]:
+    """The module in the convention of the XLA that gave the figures: the one that comes closest to them."""
+    best, least = None, math.inf
+    for convention in CONVENTIONS:
         totals = count_as_xla(module, convention)
-        if totals.total.rounded[2] == figures.get(FIGURES[2], 0):
+        if isinstance(figures, Unavailable):
             return totals
-    return first
+        distance = sum(
+            abs(figures.get(figure, 0) - value) for figure, value in zip(FIGURES, totals.total.rounded, strict=True)
+        )
+        if best is None or distance < least:
+            best, least = totals, distance
+        if not least:
+            break
+    return best
 
 
 _Vector = tuple[int, int, int]
@@ -156,7 +161,7 @@ class _Difference:
         self.ops = module.listing.ops
         self.totals = totals
         self.ours = _per_op(cost)
-        self.integer = {op.op for op in cost.ops if isinstance(op.work, Work) and op.work.integer_ops}
+        self.works = {op.op: op.work for op in cost.ops if isinstance(op.work, Work)}
         self.counts = {
             loop.op: (1 if isinstance(loop.trip_count, Unavailable) else loop.trip_count, loop.symbol)
             for loop in cost.loops
@@ -291,92 +296,11 @@ class _Difference:
             what = "arrays" if figure == 2 else "work"
             add(figure, f"the {what} of library calls, which XLA does not know: {target}", -ours * weight, op)
         else:
-            reason = self._bytes_reason(op, name) if figure == 2 else self._work_reason(op, name, figure)
+            if figure == 2:
+                reason = bytes_reason(self.module, op, self.totals.convention)
+            else:
+                reason = work_reason(self.module, op, figure, self.works.get(op))
             add(figure, reason, (theirs - ours) * weight, op)
-
-    def _work_reason(self, op: int, name: str, figure: int) -> str:
-        module = self.module
-        arrays = [array for types in (module.types(op), *module.operand_types(op)) for array in types]
-        if name in _APPLYING:
-            return _APPLYING[name]
-        if name in _OWN_RULES:
-            return _OWN_RULES[name]
-        if op in self.integer:
-            what = "transcendentals" if figure == 1 else "FLOPs"
-            return f"arithmetic on integers and truth values that XLA calls {what}"
-        if any(array.is_complex for array in arrays):
-            return "complex arithmetic, one operation an element to XLA"
-        if name == "clamp":
-            return "a clamp is one FLOP to XLA, a maximum and a minimum to us"
-        if name == "fusion":
-            return "custom fusions, of which XLA counts the gather or scatter alone"
-        if op not in self.ours:
-            return "selections, conversions and tests of bits that XLA calls FLOPs"
-        return f"{name} by another rule"
-
-    def _bytes_reason(self, op: int, name: str) -> str:
-        module = self.module
-        if name == "tuple":
-            return "tables of tuples, which XLA counts as memory"
-        if name in NOT_RUN:
-            return "instructions that move nothing: ends of asynchronous ones, partition numbers"
-        operands = module.operands[op]
-        types = [self.ops[number].type for number in (op, *operands) if number >= 0]
-        if any("S(" in text for text in types):
-            return "arrays outside main memory, which XLA counts like those in it"
-        if any(text.startswith("(") for text in types) and name != "fusion":
-            return "tuples, of which XLA counts the table or each array, by version"
-        if any(
-            array.bits is not None and array.bits < 8 for number in (op, *operands) for array in module.types(number)
-        ):
-            return "elements of less than a byte"
-        if name == "fusion":
-            return self._fusion_reason(op)
-        if len(set(operands)) < len(operands):
-            return "an array given twice, which is read once"
-        return _BYTES.get(name, f"bytes of {name} by another rule")
-
-    def _fusion_reason(self, op: int) -> str:
-        module = self.module
-        operands = module.operands[op]
-        inner = [member for called in module.called(op, "calls") for member in module.members[called]]
-        names = {self.ops[member].name for member in inner}
-        if names & {"scatter"}:
-            return "fusions that update in place, of which XLA counts more or less"
-        if names & {"dynamic-update-slice", "dynamic-slice", "gather", "slice"}:
-            return "slices in fusions: what XLA counts of the array that is sliced"
-        if any(self.ops[member].name == "constant" and self._elements(member) > 1 for member in inner):
-            return "constants in fusions, which XLA counts as read from memory"
-        if len(set(operands)) < len(operands):
-            return "an array given twice, which is read once"
-        return "operands of fusions that XLA counts once for each use"
-
-    def _elements(self, op: int) -> int:
-        types = self.module.types(op)
-        return types[0].elements if types else 0
-
-
-_APPLYING = dict.fromkeys(
-    ("reduce", "reduce-window", "scatter", "map", "select-and-scatter"),
-    "reductions and scatters: integers, comparisons and selections in their bodies, and windows, by XLA's rule",
-)
-_OWN_RULES = {
-    "sort": "sorts: XLA takes n·⌈log₂ n⌉ FLOPs of all elements, not the comparisons of each row",
-    "fft": "Fourier transforms by XLA's rule, 8·n·⌊log₂ n⌋ FLOPs",
-    "cholesky": "factorisations by XLA's rule, n³/3",
-    "triangular-solve": "triangular solves by XLA's rule, 2·n² for each right-hand side",
-    "rng": "random numbers, one transcendental each to XLA",
-    "rng-bit-generator": "random numbers, one transcendental each to XLA",
-    "all-reduce": "sums over devices, to XLA as if there were two",
-    "all-reduce-start": "sums over devices, to XLA as if there were two",
-    "reduce-scatter": "sums over devices, to XLA as if there were two",
-}
-_BYTES = {
-    "scatter": "scatters: XLA counts the updates three times and the indices",
-    "dynamic-slice": "where slices begin: XLA counts the first of several numbers",
-    "dynamic-update-slice": "where slices begin: XLA counts the first of several numbers",
-    "transpose": "transpositions that leave bytes where they are",
-}
 
 
 def _add(left: _Vector, right: _Vector) -> _Vector:

@@ -40,11 +40,13 @@ class XlaTotals:
             is not here, a fusion has its bytes only. None of the computations that are applied to elements is here:
             theirs is in the instruction that applies them.
         by_computation: Each computation that it visits, what it calls included, loops once, conditionals by XLA's rule.
+        convention: How it counts.
     """
 
     total: XlaCount
     by_op: dict[int, tuple[int, int, int]]
     by_computation: dict[int, XlaCount]
+    convention: XlaConvention
 
 
 class Counter:
@@ -241,4 +243,4 @@ def count_as_xla(module: HloModule, convention: XlaConvention = CONVENTIONS[0]) 
     """
     counter = Counter(module, convention)
     total = counter.computation(module.entry) if module.entry >= 0 else NOTHING
-    return XlaTotals(total, counter.by_op, counter.by_computation)
+    return XlaTotals(total, counter.by_op, counter.by_computation, convention)

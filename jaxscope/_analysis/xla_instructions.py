@@ -12,8 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxscope._analysis.hlo_attributes import numbers, read_convolution_numbers, read_window, whole
-from jaxscope._analysis.xla_sizes import add_single, minor_to_major, valid_positions
+from jaxscope._analysis.hlo_attributes import (
+    backend_configuration,
+    numbers,
+    read_convolution_numbers,
+    read_window,
+    whole,
+)
+from jaxscope._analysis.xla_sizes import add_single, is_bitcast, valid_positions
 
 if TYPE_CHECKING:
     from jaxscope._analysis.xla_counts import Counter
@@ -81,28 +87,11 @@ def _own_table(counter: "Counter", number: int) -> Sequence[int]:
 
 
 def _transpose(counter: "Counter", number: int) -> XlaCount | None:
-    if _is_bitcast(counter, number):
+    operand = counter.operand(number, 0)
+    permutation = numbers(counter.module.attributes(number).get("dimensions", ""))
+    if operand >= 0 and is_bitcast(counter.ops[operand].type, counter.ops[number].type, permutation):
         return None
     return counter.record(number, (0, 0), counter.default_bytes(number))
-
-
-def _is_bitcast(counter: "Counter", number: int) -> bool:
-    """Whether a transposition leaves the bytes where they are: the layouts of operand and result undo it."""
-    ops, operand = counter.ops, counter.operand(number, 0)
-    permutation = numbers(counter.module.attributes(number).get("dimensions", ""))
-    if operand < 0:
-        return False
-    before, after = counter.shape(operand), counter.shape(number)
-    if not before.arrays or not after.arrays or before.arrays[0].element != after.arrays[0].element:
-        return False
-    rank = len(permutation)
-    source = minor_to_major(ops[operand].type, rank)
-    target = minor_to_major(ops[number].type, rank)
-    # Dimensions of one element have no place in memory.
-    sizes = after.arrays[0].dimensions
-    moved = [permutation[dimension] for dimension in target if sizes[dimension] != 1]
-    kept = [dimension for dimension in source if before.arrays[0].dimensions[dimension] != 1]
-    return moved == kept
 
 
 def _dot(counter: "Counter", number: int) -> XlaCount:
@@ -241,9 +230,28 @@ def _outfeed(counter: "Counter", number: int) -> Sequence[int]:
 
 
 def _custom_call(counter: "Counter", number: int) -> XlaCount:
+    if counter.convention.is_tpu and (known := _custom_call_of_tpu(counter, number)) is not None:
+        return known
     found = _UNKNOWN_FUSED_CALL if counter.is_fused else _UNKNOWN_CALL
     counter.by_op[number] = found.exact
     return found
+
+
+def _custom_call_of_tpu(counter: "Counter", number: int) -> XlaCount | None:
+    """What XLA for TPUs knows of some calls: a kernel's declaration, and the largest few of each row."""
+    attributes = counter.module.attributes(number)
+    target = attributes.get("custom_call_target", "").strip('"')
+    if target == "tpu_custom_call":
+        custom = backend_configuration(attributes).get("custom_call_config", {})
+        cost = custom.get("cost_estimate", {}) if isinstance(custom, dict) else {}
+        figures = [whole(cost, name, 0) for name in ("flops", "transcendentals", "bytes_accessed")]
+        return counter.record(number, (figures[0], figures[1]), (figures[2],))
+    if target == "TopK":
+        results = counter.shape(number).arrays
+        kept = results[0].dimensions[-1] if results and results[0].dimensions else 1
+        elements = counter.elements(counter.operand(number, 0))
+        return counter.record(number, (elements * kept, 0), counter.default_bytes(number))
+    return counter.record(number, (0, 0), counter.default_bytes(number)) if target == "PartialReduce" else None
 
 
 def _call(counter: "Counter", number: int) -> XlaCount | None:

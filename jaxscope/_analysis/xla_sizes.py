@@ -42,15 +42,26 @@ class XlaConvention:
         pointer_bytes: Bytes of an entry of a tuple's table.
         counts_results: Whether an instruction with several results is charged these, or the table that names them.
         pads_tiles: Whether arrays in tiles are as large as their whole tiles.
+        is_tpu: Whether it is that of XLA for TPUs: tables take whole 512 bytes, arrays without tiles are as large as in
+            tiles of 8 by 128, and some custom calls are known.
     """
 
     pointer_bytes: int
     counts_results: bool
     pads_tiles: bool
+    is_tpu: bool = False
 
 
-# Those of JAX 0.12, 0.10 and 0.8: a module does not say which XLA made it.
-CONVENTIONS = (XlaConvention(4, True, True), XlaConvention(8, True, False), XlaConvention(8, False, False))
+# Those of JAX 0.12, 0.10 and 0.8, and of XLA for TPUs: a module does not say who counted it.
+CONVENTIONS = (
+    XlaConvention(4, True, True),
+    XlaConvention(8, True, False),
+    XlaConvention(8, False, False),
+    XlaConvention(4, True, True, is_tpu=True),
+)
+# Of XLA for TPUs.
+_TABLE_BYTES = 512
+_TILE_OF_UNTILED = (8, 128)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +102,12 @@ def read_shape(text: str, convention: XlaConvention) -> Shape:
         inner = [read_shape(part.rpartition("*/")[2].strip(), convention) for part in _parts(text)]
         arrays = tuple(array for shape in inner for array in shape.arrays)
         sizes = tuple(size for shape in inner for size in shape.sizes)
-        return Shape(arrays, sizes, convention.pointer_bytes * len(inner), True)
+        table = convention.pointer_bytes * len(inner)
+        if convention.is_tpu:
+            table = -(-table // _TABLE_BYTES) * _TABLE_BYTES
+        return Shape(arrays, sizes, table, True)
     arrays = read_hlo_type(text)
-    sizes = tuple(_array_bytes(array, text, convention.pads_tiles) for array in arrays)
+    sizes = tuple(_array_bytes(array, text, convention) for array in arrays)
     return Shape(arrays, sizes, _OPAQUE_BYTES if text.startswith("opaque") else 0)
 
 
@@ -106,13 +120,16 @@ _TILES = re.compile(r"\bT((?:\([\d,]+\))+)")
 _TILE = re.compile(r"\(([\d,]+)\)")  # (8,128)
 
 
-def _array_bytes(array: ArrayType, text: str, pads_tiles: bool) -> int:
+def _array_bytes(array: ArrayType, text: str, convention: XlaConvention) -> int:
     """XLA's size of an array, whose type is printed with its layout."""
     elements = array.elements
-    if pads_tiles and (tiles := _TILES.search(text)):
+    found = _TILES.search(text) if convention.pads_tiles else None
+    tiles = tuple(numbers(tile) for tile in _TILE.findall(found[1])) if found else ()
+    if convention.is_tpu and not tiles:
+        tiles = (_TILE_OF_UNTILED,)
+    if tiles:
         order = minor_to_major(text, len(array.dimensions))
-        physical = tuple(max(0, array.dimensions[dimension]) for dimension in reversed(order))
-        elements = _in_tiles(physical, tuple(numbers(tile) for tile in _TILE.findall(tiles[1])))
+        elements = _in_tiles(tuple(max(0, array.dimensions[dimension]) for dimension in reversed(order)), tiles)
     bits = array.bits or 0
     if found := _ELEMENT_BITS.search(text):
         return -(-elements * int(found[1]) // 8)
@@ -155,6 +172,25 @@ def minor_to_major(type_text: str, rank: int) -> tuple[int, ...]:
         return tuple(reversed(range(rank)))
     found = numbers(type_text[start + 2 :].partition("}")[0].partition(":")[0])
     return found if len(found) == rank else tuple(reversed(range(rank)))
+
+
+def is_bitcast(before: str, after: str, permutation: tuple[int, ...]) -> bool:
+    """Whether a transposition leaves the bytes where they are: the layouts of operand and result undo it.
+
+    Args:
+        before: The operand's type.
+        after: The result's type.
+        permutation: Which dimension of the operand each of the result is.
+    """
+    sources, targets = read_hlo_type(before), read_hlo_type(after)
+    if not sources or not targets or sources[0].element != targets[0].element:
+        return False
+    source, target, rank = sources[0].dimensions, targets[0].dimensions, len(permutation)
+    if len(source) != rank or len(target) != rank or sorted(permutation) != list(range(rank)):
+        return False
+    # Dimensions of one element have no place in memory.
+    moved = [permutation[dimension] for dimension in minor_to_major(after, rank) if target[dimension] != 1]
+    return moved == [dimension for dimension in minor_to_major(before, rank) if source[dimension] != 1]
 
 
 def valid_positions(
