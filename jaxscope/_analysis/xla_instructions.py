@@ -78,10 +78,6 @@ def _dynamic_update_slice(counter: "Counter", number: int) -> Sequence[int]:
     return (2 * counter.size(counter.operand(number, 1)) + counter.size(counter.operand(number, 2)),)
 
 
-def _gather(counter: "Counter", number: int) -> Sequence[int]:
-    return (2 * counter.size(number) + counter.size(counter.operand(number, 1)),)
-
-
 def _own_table(counter: "Counter", number: int) -> Sequence[int]:
     return (counter.size(number),)
 
@@ -384,7 +380,7 @@ HANDLERS: dict[str, Handler] = {
     "dynamic-update-slice": _no_figures(_dynamic_update_slice),
     "fft": _fft,
     "fusion": _fusion,
-    "gather": _no_figures(_gather),
+    "gather": _no_figures(_dynamic_slice),
     "infeed": _no_figures(_infeed),
     "map": _map,
     "outfeed": _no_figures(_outfeed),
