@@ -14,10 +14,14 @@ from typing import Any
 
 from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.cost import CostTable, cost_of
+from jaxscope._analysis.hlo_cost import count_module
+from jaxscope._analysis.hlo_module import HloModule, read_module
 from jaxscope._analysis.memory import MemoryTable, memory_of
 from jaxscope._analysis.mismatches import Mismatches
+from jaxscope._analysis.reconciliation import Reconciliation, reconcile_module
 from jaxscope._analysis.roofline import Roofline, roofline_of
 from jaxscope._analysis.signature import Signature, signature_of
+from jaxscope._analysis.stablehlo_cost import count_stablehlo
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
 from jaxscope._dumps import dump_texts
@@ -270,20 +274,21 @@ class Facts:
         Raises:
             UnavailableError: There is no such text.
         """
-        from jaxscope._analysis.hlo_cost import cost_of_hlo
-        from jaxscope._analysis.stablehlo_cost import count_stablehlo
-
         if key not in self._costs:
-            listing = self.listing(key).listing
             if key == "hlo":
-                self._costs[key] = cost_of_hlo(listing)
+                self._costs[key] = count_module(self._hlo_module)
             else:
+                listing = self.listing(key).listing
                 self._costs[key] = count_stablehlo(listing, self._stage_listing("jaxpr"))
         return self._costs[key]
 
     def cost_or_none(self, key: str) -> ProgramCost | None:
         """The same; None where there is no such text, which its own tab explains."""
         return self.program_cost(key) if self._stage_listing(key) is not None else None
+
+    @cached_property
+    def _hlo_module(self) -> HloModule:
+        return read_module(self.listing("hlo").listing)
 
     @cached_property
     def main_cost(self) -> tuple[str, LinkedListing, ProgramCost]:
@@ -303,14 +308,11 @@ class Facts:
         return roofline_of(self.program_cost("hlo"), self.target.facts)
 
     @cached_property
-    def reconciliations(self) -> tuple[Any, ...]:
+    def reconciliations(self) -> tuple[Reconciliation, ...]:
         """From our figures of the compiled program to XLA's, cause by cause; () where there is no compiled text."""
-        from jaxscope._analysis.reconciliation import reconcile
-
         if self._stage_listing("hlo") is None:
             return ()
-        xla = {row.key: row.after for row in self.cost.rows}
-        return reconcile(self.listing("hlo").listing, self.program_cost("hlo"), xla)
+        return reconcile_module(self._hlo_module, self.program_cost("hlo"), self.cost.after)
 
     @cached_property
     def python_lines(self) -> Mapping[tuple[str, int], int]:

@@ -58,11 +58,13 @@ class CostTable:
         rows: The figures.
         uncounted_calls: How many calls of the compiled program XLA could not look into.
         notes: What has to be known to read the figures.
+        after: XLA's table of the compiled program as it gives it, in which a negative sum is a number too.
     """
 
     rows: tuple[CostRow, ...]
     uncounted_calls: int
     notes: tuple[str, ...]
+    after: Mapping[str, float] | Unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def cost_of(lowered: Any, compiled: Any, hlo_text: str | None = None, stablehlo_
         )
         for key in ordered
     )
-    return CostTable(rows, uncounted, (*notes, *_notes(before, after, facts, uncounted)))
+    return CostTable(rows, uncounted, (*notes, *_notes(before, after, facts, uncounted)), after)
 
 
 COST_COLUMNS = ("figure", "counted_before", "counted_after", "before", "after", "part", "note", "missing")

@@ -8,7 +8,6 @@ https://github.com/openxla/xla/blob/main/xla/hlo/ir/hlo_instructions.cc prints t
 """
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -193,47 +192,3 @@ def known_trip_count(attributes: Mapping[str, str]) -> int | None:
     found = backend_configuration(attributes).get("known_trip_count")
     count = found.get("n") if isinstance(found, dict) else None
     return int(count) if isinstance(count, str | int) and str(count).isdecimal() else None
-
-
-def valid_positions(
-    window: tuple[WindowDimension, ...], inputs: tuple[int, ...], outputs: tuple[int, ...]
-) -> tuple[int, ...]:
-    """For each dimension, at how many pairs of result position and kernel position the window meets an input element.
-
-    Args:
-        window: How the window moves.
-        inputs: Sizes of the input along the window's dimensions, undilated.
-        outputs: Sizes of the result along them.
-    """
-    return tuple(
-        _valid_positions(dimension, size, result)
-        for dimension, size, result in zip(window, inputs, outputs, strict=True)
-    )
-
-
-@lru_cache(maxsize=1 << 12)
-def _valid_positions(dimension: WindowDimension, size: int, result: int) -> int:
-    """Pairs (o, k) with 0 <= o·stride + k·dilation - padding < dilated size, at a multiple of the base dilation.
-
-    Counted by the o's of each k: of a kernel as large as an image, pairs are too many to try one by one.
-    """
-    stride, base = dimension.stride, dimension.base_dilation
-    # o·stride ≡ -offset (mod base) has a solution only where this divides the offset, and then one in `step`.
-    common = math.gcd(stride, base)
-    step = base // common
-    inverse = pow(stride // common, -1, step) if step > 1 else 0
-    last = (size - 1) * base
-    count = 0
-    for position in range(dimension.size):
-        offset = position * dimension.window_dilation - dimension.padding_low
-        if offset % common:
-            continue
-        low = max(0, -(offset // stride))
-        high = min(result - 1, (last - offset) // stride)
-        if high < low:
-            continue
-        first = (-offset // common * inverse) % step if step > 1 else 0
-        low += (first - low) % step
-        if low <= high:
-            count += (high - low) // step + 1
-    return count

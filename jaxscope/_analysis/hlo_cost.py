@@ -1,8 +1,8 @@
 """The account of compiled HLO: each instruction with work, how often it runs, and what each kernel moves.
 
 Problem: the compiled text holds every loop's body once, fusions and calls apart from where they run, and library calls
-as names. Input: the `Listing` of compiled HLO. Output: a `ProgramCost`: every instruction with work, wherever it stands,
-with the product of the trip counts around it, summed over all ways that lead to it; every kernel as a whole.
+as names. Input: the `Listing` of compiled HLO. Output: a `ProgramCost`: every instruction with work, wherever it
+stands, with the product of the trip counts around it, summed over all ways that lead to it; every kernel as a whole.
 
 A loop's condition runs once more than its body. Of a conditional the branch with most FLOPs counts. The instructions of
 a computation that is applied to elements, as a reducer is, are in the work of the instruction that applies it.
@@ -42,14 +42,8 @@ _TPU_COPIES = frozenset(("slice-start", "slice-done"))
 _STEPPED = frozenset(("all-reduce", "all-reduce-start", "reduce-scatter"))
 
 
-@dataclass(slots=True)
-class _Entry:
-    """An instruction with work of its own."""
-
-    op: int
-    work: Work | Unavailable
-    rule: str
-    dtype: str
+# Work, rule and element type of an instruction; those alike share one.
+_Counted = tuple[Work | Unavailable, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +71,7 @@ class _Step:
 
 @dataclass(slots=True)
 class _Computation:
-    entries: list[_Entry] = field(default_factory=list)
+    entries: list[tuple[int, _Counted]] = field(default_factory=list)
     steps: list[_Step] = field(default_factory=list)
 
 
@@ -98,7 +92,7 @@ class _Walk:
         self.loops: list[Loop] = []
         self.conditionals: list[Conditional] = []
         self.calls: dict[int, LibraryCall] = {}
-        self.memo: dict[tuple[str, str, str], tuple[Work | Unavailable, str, str] | None] = {}
+        self.memo: dict[tuple[str, str, str], _Counted | None] = {}
         self.open: set[int] = set()
         self.begun: set[tuple[str, str]] = set()
         self.symbols = self._symbols()
@@ -140,7 +134,7 @@ class _Walk:
             if known is False:
                 known = self._count(op_number, name, key)
             if known is not None:
-                entries.append(_Entry(op_number, *known))
+                entries.append((op_number, known))
         self.open.discard(number)
         self.computations[number] = found
         self.order.append(number)
@@ -173,7 +167,7 @@ class _Walk:
             if computation in self.computations:
                 yield computation
 
-    def _count(self, number: int, name: str, key: tuple[str, str, str]) -> tuple[Work | Unavailable, str, str] | None:
+    def _count(self, number: int, name: str, key: tuple[str, str, str]) -> _Counted | None:
         """Work, rule and element type of an instruction; None for none."""
         if name == "custom-call":
             return self._custom_call(number)
@@ -205,11 +199,11 @@ class _Walk:
         self.begun.add(step)
         return is_later
 
-    def _custom_call(self, number: int) -> tuple[Work | Unavailable, str, str] | None:
+    def _custom_call(self, number: int) -> _Counted | None:
         attributes = self.module.attributes(number)
         operands = tuple(array for types in self.module.operand_types(number) for array in types)
         target = attributes.get("custom_call_target", "").strip('"')
-        found = library_call(target, operands, self.module.types(number), attributes)
+        found = library_call(target, operands, self.module.types(number), attributes, self.module.text(number))
         self.calls[number] = found
         if isinstance(found.work, Work) and not found.work:
             return None
@@ -235,9 +229,9 @@ class _Walk:
         found = self.computations.get(computation)
         if found is None:
             return Unavailable("A computation that runs itself has no cost.")
-        for entry in found.entries:
-            if isinstance(entry.work, Unavailable):
-                return entry.work
+        for _, (work, _, _) in found.entries:
+            if isinstance(work, Unavailable):
+                return work
         for step in found.steps:
             if step.is_dearest and (unknown := self._unknown_in(step.computation)) is not None:
                 return unknown
@@ -245,8 +239,7 @@ class _Walk:
 
     def _total(self, found: _Computation) -> _Terms:
         flops = transcendentals = integers = padding = 0
-        for entry in found.entries:
-            work = entry.work
+        for _, (work, _, _) in found.entries:
             if isinstance(work, Work):
                 flops += work.flops
                 transcendentals += work.transcendentals
@@ -282,8 +275,8 @@ def _price(amount: Amount) -> tuple[int, int, int]:
     return work.flops, work.transcendentals, work.integer_ops
 
 
-def cost_of_module(module: HloModule) -> ProgramCost:
-    """The account of a module whose graph is there already; see `cost_of_hlo`."""
+def count_module(module: HloModule) -> ProgramCost:
+    """The account of a module whose graph is there already; see `count_hlo`."""
     if module.entry < 0:
         return ProgramCost((), notes=("The text has no computation that runs.",))
     walk = _Walk(module)
@@ -297,7 +290,7 @@ def cost_of_module(module: HloModule) -> ProgramCost:
         if not runs.terms:
             runs, is_counted = uncounted.get(computation, NEVER), not uncounted.get(computation, NEVER).terms
         entries = walk.computations[computation].entries
-        costs += (OpCost(entry.op, entry.work, runs, is_counted, entry.rule) for entry in entries)
+        costs += (OpCost(op, work, runs, is_counted, rule) for op, (work, rule, _) in entries)
         if computation not in fused:
             kernels += _kernels(walk, computation, runs, is_counted)
     costs.sort(key=lambda cost: cost.op)
@@ -310,7 +303,7 @@ def cost_of_module(module: HloModule) -> ProgramCost:
     )
 
 
-def cost_of_hlo(listing: Listing) -> ProgramCost:
+def count_hlo(listing: Listing) -> ProgramCost:
     """The account of compiled HLO.
 
     Args:
@@ -319,7 +312,7 @@ def cost_of_hlo(listing: Listing) -> ProgramCost:
     Returns:
         Its work, kernels, loops and conditionals. Text that is not whole gives less, never an exception.
     """
-    return cost_of_module(read_module(listing))
+    return count_module(read_module(listing))
 
 
 def _runs(walk: _Walk, entry: int) -> tuple[dict[int, Runs], dict[int, Runs]]:
@@ -340,7 +333,7 @@ def _runs(walk: _Walk, entry: int) -> tuple[dict[int, Runs], dict[int, Runs]]:
 
 def _kernels(walk: _Walk, computation: int, runs: Runs, is_counted: bool) -> Iterator[KernelCost]:
     module, ops = walk.module, walk.ops
-    entries = {entry.op: entry for entry in walk.computations[computation].entries}
+    entries = dict(walk.computations[computation].entries)
     for number in module.members[computation]:
         name = ops[number].name
         if name in NOT_RUN:
@@ -349,8 +342,8 @@ def _kernels(walk: _Walk, computation: int, runs: Runs, is_counted: bool) -> Ite
         if name == "fusion":
             called = module.called(number, "calls")
             work, dtype = _inside(walk, called[0]) if called else (NO_WORK, "")
-        elif (entry := entries.get(number)) is not None:
-            work, dtype = entry.work, entry.dtype
+        elif (counted := entries.get(number)) is not None:
+            work, _, dtype = counted
         else:
             work, dtype = NO_WORK, ""
         call = walk.calls.get(number)
@@ -372,11 +365,11 @@ def _inside(walk: _Walk, computation: int) -> tuple[Work | Unavailable, str]:
 
 def _dearest_type(walk: _Walk, computation: int) -> tuple[tuple[int, int, int], str]:
     best: tuple[tuple[int, int, int], str] = ((0, 0, 0), "")
-    for entry in walk.computations[computation].entries:
-        if isinstance(entry.work, Work):
-            price = entry.work.flops, entry.work.transcendentals, entry.work.integer_ops
+    for _, (work, _, dtype) in walk.computations[computation].entries:
+        if isinstance(work, Work):
+            price = work.flops, work.transcendentals, work.integer_ops
             if price > best[0]:
-                best = (price, entry.dtype)
+                best = (price, dtype)
     for step in walk.computations[computation].steps:
         best = max(best, _dearest_type(walk, step.computation))
     return best

@@ -1,7 +1,7 @@
 """An HLO module as a graph: operands by index, the members and the root of each computation, who calls whom.
 
-Problem: counts of work need an instruction's operands, not their names, and start from the computation that runs. Input:
-the `Listing` of HLO. Output: `HloModule`, made in one pass, since the largest modules hold 400,000 instructions.
+Problem: counts of work need an instruction's operands, not their names, and start from the computation that runs.
+Input: the `Listing` of HLO. Output: `HloModule`, made in one pass, since the largest modules hold 400,000 instructions.
 
 An operand that is not defined in its computation is -1: the text is not trusted to be whole.
 """

@@ -1,15 +1,22 @@
 """Instructions of HLO as the rules of counting see ops.
 
-Problem: rules are written once for both notations; HLO keeps the numbers that they ask for in its own attributes. Input:
-the graph of a module, and the work of the computations that an instruction applies to elements. Output: the
+Problem: rules are written once for both notations; HLO keeps the numbers that they ask for in its own attributes.
+Input: the graph of a module, and the work of the computations that an instruction applies to elements. Output: the
 `Operation` of one instruction.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from jaxscope._analysis.collectives import device_count, replica_groups
-from jaxscope._analysis.hlo_attributes import WindowDimension, numbers, read_convolution_numbers, read_window, whole
+from jaxscope._analysis.hlo_attributes import (
+    ConvolutionNumbers,
+    WindowDimension,
+    numbers,
+    read_convolution_numbers,
+    read_window,
+    whole,
+)
 from jaxscope._analysis.hlo_module import HloModule
 from jaxscope._analysis.rules import Convolution, FourierTransform, Operation, TriangularSolve, operation_name
 from jaxscope._analysis.unavailable import Unavailable
@@ -36,6 +43,12 @@ def _dot(module: HloModule, number: int, applied: Applied, operation: Operation)
     return replace(operation, contracting=numbers(module.attributes(number).get("lhs_contracting_dims", "")))
 
 
+def _ragged_dot(module: HloModule, number: int, applied: Applied, operation: Operation) -> Operation:
+    operation = _dot(module, number, applied, operation)
+    ragged = numbers(module.attributes(number).get("lhs_ragged_dims", ""))
+    return replace(operation, is_ragged_contracting=bool(set(ragged) & set(operation.contracting)))
+
+
 def read_convolution(attributes: dict[str, str]) -> Convolution | None:
     """The convolution that attributes describe, of an instruction or of a library call; None where they do not."""
     labels = read_convolution_numbers(attributes.get("dim_labels", ""))
@@ -44,6 +57,18 @@ def read_convolution(attributes: dict[str, str]) -> Convolution | None:
     window = read_window(attributes.get("window", "")) or (WindowDimension(1),) * len(labels.input_spatial)
     if len(window) != len(labels.input_spatial):
         return None
+    return make_convolution(
+        labels,
+        window,
+        whole(attributes, "feature_group_count", 1),
+        whole(attributes, "batch_group_count", 1),
+    )
+
+
+def make_convolution(
+    labels: ConvolutionNumbers, window: Sequence[WindowDimension], feature_groups: int = 1, batch_groups: int = 1
+) -> Convolution:
+    """The convolution of these dimension numbers and this window, as rules know it."""
     return Convolution(
         labels.input_batch,
         labels.input_feature,
@@ -58,8 +83,8 @@ def read_convolution(attributes: dict[str, str]) -> Convolution | None:
         padding=tuple((dimension.padding_low, dimension.padding_high) for dimension in window),
         lhs_dilation=tuple(dimension.base_dilation for dimension in window),
         rhs_dilation=tuple(dimension.window_dilation for dimension in window),
-        feature_group_count=whole(attributes, "feature_group_count", 1),
-        batch_group_count=whole(attributes, "batch_group_count", 1),
+        feature_group_count=feature_groups,
+        batch_group_count=batch_groups,
     )
 
 
@@ -135,10 +160,12 @@ _READERS = {
     "dot": _dot,
     "fft": _fft,
     "map": _applies,
+    "ragged-dot": _ragged_dot,
     "reduce": _applies,
     "reduce-scatter": _collective,
     "reduce-window": _reduce_window,
     "rng-bit-generator": _random_bits,
+    "scaled-dot": _dot,
     "scatter": _applies,
     "select-and-scatter": _select_and_scatter,
     "sort": _sort,

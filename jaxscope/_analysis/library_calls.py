@@ -1,32 +1,36 @@
-"""Calls into libraries that are known by name: what they replace, or what they declare, counted.
+"""Calls that only compiled programs hold: into vendors' libraries, and a compiler's own.
 
 Problem: to XLA a custom call is a name and costs nothing, yet most of a network's arithmetic can be in one. Input: the
-target of a call, its arrays and its attributes. Output: a `LibraryCall`: its work by the closed form of what the library
-computes, or by the cost that whoever wrote the kernel declared; and whether it moves data. A call that is not known
-here, and one whose work depends on the data (eigenvalues, pivoted tridiagonal solves), is Unavailable, by name: never 0.
-
-Closed forms of LAPACK's routines count multiplications and additions as LAPACK Working Note 41 does.
-https://www.netlib.org/lapack/lawnspdf/lawn41.pdf
+target of a call, its arrays, its attributes and its text. Output: a `LibraryCall`: its work by what the call replaces,
+and whether it moves data. `LIBRARY_TARGETS` documents those that compilers put in; the others, which a program may hold
+before it is compiled as well, are `jaxscope._analysis.custom_calls`'s. What neither knows is Unavailable, by name:
+never 0.
 """
 
-import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
-from jaxscope._analysis.hlo_attributes import backend_configuration
-from jaxscope._analysis.hlo_operations import read_convolution
-from jaxscope._analysis.rules import Operation, TriangularSolve, count_work
+from jaxscope._analysis.custom_calls import Call, count_custom_call
+from jaxscope._analysis.library_work import (
+    CompiledCall,
+    count_cholesky,
+    count_cublas_product,
+    count_cudnn_convolution,
+    count_cudnn_gradient,
+    count_hessenberg_form,
+    count_inverse_of_triangle,
+    count_lu,
+    count_nothing,
+    count_onednn_convolution,
+    count_onednn_product,
+    count_partial_reduce,
+    count_qr,
+    count_triangular_solve,
+    count_tridiagonal_form,
+)
 from jaxscope._analysis.unavailable import Unavailable
-from jaxscope._analysis.work import NO_WORK, Work
+from jaxscope._analysis.work import Work
 from jaxscope._ir.shapes import ArrayType
-
-RULE = "library call"
-DECLARED = "declared cost"
-NOTHING = "no work"
-UNKNOWN = "custom call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +39,9 @@ class LibraryCall:
 
     Attributes:
         work: What one run computes; or why that is not known.
-        rule: `RULE`, `DECLARED`, `NOTHING` or `UNKNOWN`.
+        rule: The key of the entry that counted it, here or in `custom_calls`; ``custom call`` for an unknown target.
         moves_data: False for calls that only tell the compiler something.
-        computed: The element type that it computes in, "" where it computes nothing.
+        computed: The element type that it computes in, "" where it takes no array.
     """
 
     work: Work | Unavailable
@@ -47,52 +51,32 @@ class LibraryCall:
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
-    operands: tuple[ArrayType, ...]
-    results: tuple[ArrayType, ...]
-    attributes: Mapping[str, str]
+class LibraryTarget:
+    """What is known of some targets.
 
-    @property
-    def configuration(self) -> dict[str, Any]:
-        return backend_configuration(self.attributes)
+    Attributes:
+        key: The name of the rule in tables.
+        targets: The targets it is for.
+        formula: What is counted, or why nothing can be, for people.
+        source: Where that comes from.
+        count: The formula; None where the work cannot be known.
+    """
+
+    key: str
+    targets: tuple[str, ...]
+    formula: str
+    source: str
+    count: Callable[[CompiledCall], Work | Unavailable] | None = None
 
 
 # Remarks to the compiler, resolved before the program runs or at no cost.
 _REMARKS = frozenset(
     (
-        "AllocateBuffer",
-        "AssumeGatherIndicesInBound",
-        "ConcatBitcast",
-        "GatherScatterIndicesBitpacked",
-        "LayoutConstraint",
-        "MoveToDevice",
-        "MoveToHost",
-        "SPMDFullToShardShape",
-        "SPMDShardToFullShape",
-        "Sharding",
-        "annotate_device_placement",
-        "xla.sdy.FuncResultSharding",
-        "xla.sdy.GlobalToLocalShape",
-        "xla.sdy.LocalToGlobalShape",
+        *("AllocateBuffer", "AssumeGatherIndicesInBound", "ConcatBitcast", "CreateBuffer"),
+        *("GatherScatterIndicesBitpacked", "LayoutConstraint", "MoveToDevice", "MoveToHost", "NopReturnToken"),
+        *("SPMDFullToShardShape", "SPMDShardToFullShape", "Sharding", "annotate_device_placement"),
     )
 )
-# Data is moved, split or numbered anew, and nothing computed.
-_MOVES = frozenset(("PadToStatic", "SliceToDynamic", "X64Combine", "X64SplitHigh", "X64SplitLow"))
-# A permutation is made of pivots by swapping.
-_SWAPS = frozenset(("cu_lu_pivots_to_permutation", "hip_lu_pivots_to_permutation"))
-# lapack_spotrf_ffi    cusolver_potrf_ffi    cublas_trsm_ffi    hipsolver_geqrf_ffi    cusolver_getrf_batched_ffi
-_FACTORISATION = re.compile(
-    r"(?:lapack_[sdcz]|cusolver_|cublas_|hipsolver_|hipblas_)([a-z]+\d?)(?:_batched)?(?:_ffi)?$"
-)
-_DATA_DEPENDENT = frozenset(
-    (
-        *("syevd", "heevd", "syev", "heev", "syevdx", "syevj", "geev", "gees", "ggev"),
-        *("gesdd", "gesvd", "gesvdj", "gesvdp", "gesvdr", "gtsv", "gtsv2"),
-    )
-)
-_TPU_DATA_DEPENDENT = frozenset(("EighTpu", "Eigh"))
-# side = 76 : ui8    diag = 85 : ui8, the characters L, R, U and N by their codes
-_CHARACTER = re.compile(r"\b(side|diag|trans_x|uplo) = (\d+) : ui8")
 
 
 def library_call(
@@ -100,6 +84,7 @@ def library_call(
     operands: Sequence[ArrayType],
     results: Sequence[ArrayType],
     attributes: Mapping[str, str],
+    text: str = "",
 ) -> LibraryCall:
     """What a custom call does.
 
@@ -108,290 +93,137 @@ def library_call(
         operands: Its arrays, tuples flattened.
         results: Likewise what it gives, work space included.
         attributes: Its attributes as `read_attributes` splits them.
+        text: The whole instruction.
     """
-    if target in _REMARKS:
-        return LibraryCall(NO_WORK, NOTHING, moves_data=False)
-    if target in _MOVES or target in _SWAPS:
-        return LibraryCall(NO_WORK, NOTHING)
-    call = _Call(tuple(operands), tuple(results), attributes)
     computed = operands[0].element if operands else ""
-    if (declared := _declared(call)) is not None:
-        return LibraryCall(declared, DECLARED, computed=computed)
-    found = _FACTORISATION.match(target)
-    routine = found[1] if found else ""
-    if routine in _DATA_DEPENDENT or target in _TPU_DATA_DEPENDENT or target.startswith("cusparse_gtsv"):
-        return LibraryCall(Unavailable(f"How much {target} computes depends on its data."), UNKNOWN)
-    count = _TARGETS.get(target) or _ROUTINES.get(routine)
-    if count is None:
-        return LibraryCall(Unavailable(f"What the custom call {target} computes is not known."), UNKNOWN)
+    moves_data = target not in _REMARKS and not target.startswith("xla.sdy.")
+    known = _BY_TARGET.get(target)
+    if known is None:
+        work, rule = count_custom_call(Call(target, tuple(operands), tuple(results), text))
+        return LibraryCall(work, rule, moves_data, computed)
+    if known.count is None:
+        return LibraryCall(Unavailable(f"{target}: {known.formula}"), known.key, moves_data, computed)
     try:
-        work = count(call)
+        work = known.count(CompiledCall(tuple(operands), tuple(results), attributes))
     except (IndexError, KeyError, ValueError, TypeError, ZeroDivisionError, AttributeError):
-        work = Unavailable(f"The call of {target} has other arrays or another configuration than expected.")
-    return LibraryCall(work, UNKNOWN if isinstance(work, Unavailable) else RULE, computed=computed)
-
-
-def _declared(call: _Call) -> Work | None:
-    """The cost that a Pallas kernel carries: https://docs.jax.dev/en/latest/pallas/ (``CostEstimate``)."""
-    custom = call.configuration.get("custom_call_config")
-    cost = custom.get("cost_estimate") if isinstance(custom, dict) else None
-    if not isinstance(cost, dict):
-        return None
-    try:
-        return Work(flops=int(cost.get("flops", 0)), transcendentals=int(cost.get("transcendentals", 0)))
-    except (TypeError, ValueError):
-        return None
-
-
-# Matrix products
-
-
-def _dot(left: ArrayType, right: ArrayType, result: ArrayType, contracting: Sequence[int]) -> Work | Unavailable:
-    return count_work(Operation("dot_general", (left, right), (result,), contracting=tuple(contracting)))
-
-
-def _elementwise(result: ArrayType, flops: int, transcendentals: int = 0) -> Work:
-    return Work(flops=flops, transcendentals=transcendentals) * result.elements
-
-
-# FLOPs and transcendentals, for each element, of what is done to a product before it is stored. GELU is the
-# approximation by tanh: 0.5·x·(1 + tanh(c·(x + 0.044715·x³))).
-_GELU = (8, 1)
-_EPILOGUES = {"BIAS": (1, 0), "RELU": (1, 0), "GELU": _GELU, "SILU": (1, 1), "AUX": (0, 0), "DEFAULT": (0, 0)}
-
-
-def _cublas_product(call: _Call) -> Work | Unavailable:
-    """alpha·A·B + beta·C, and an epilogue: https://docs.nvidia.com/cuda/cublas/#cublasltmatmul."""
-    gemm = call.configuration["gemm_backend_config"]
-    contracting = [int(axis) for axis in gemm["dot_dimension_numbers"].get("lhs_contracting_dimensions", [])]
-    result = call.results[0]
-    work = _dot(call.operands[0], call.operands[1], result, contracting)
-    if isinstance(work, Unavailable):
-        return work
-    is_scaled = gemm.get("alpha_real", 1) != 1 or gemm.get("alpha_imag", 0) != 0
-    beta = gemm.get("beta", 0)
-    each = is_scaled + (beta != 0) + (beta not in (0, 1))
-    work += _elementwise(result, each)
-    for part in str(gemm.get("epilogue", "DEFAULT")).split("_"):
-        work += _elementwise(result, *_EPILOGUES[part])
-    return work
-
-
-def _onednn_product(call: _Call) -> Work | Unavailable:
-    """A product with operations on its result fused in; of the latter those of one FLOP are named."""
-    configuration = call.configuration["onednn_matmul_config"]
-    left, right = call.operands[:2]
-    result = call.results[0]
-    width = left.dimensions[-2 if configuration.get("transpose_a") else -1]
-    if right.dimensions[-1 if configuration.get("transpose_b") else -2] != width:
-        raise ValueError
-    work = _dot(left, right, result, (len(left.dimensions) - (2 if configuration.get("transpose_a") else 1),))
-    return _with_fusions(work, result, configuration)
-
-
-# https://github.com/openxla/xla/blob/main/xla/service/cpu/onednn_config.proto
-_ONEDNN_FUSIONS = {
-    **dict.fromkeys(("BIAS", "BINARY_ADD", "RELU", "LINEAR", "SUM"), (1, 0)),
-    "RELU6": (2, 0),
-    "TANH": (0, 1),
-    "ELU": (1, 1),
-    "SIGMOID": (0, 1),
-    "SWISH": (1, 1),
-    "GELU_TANH": _GELU,
-    "GELU_ERF": (4, 1),
-}
-
-
-def _with_fusions(work: Work | Unavailable, result: ArrayType, configuration: Mapping[str, Any]) -> Work | Unavailable:
-    if isinstance(work, Unavailable):
-        return work
-    for name in configuration.get("fusions", {}).get("ops", []):
-        work += _elementwise(result, *_ONEDNN_FUSIONS[name])
-    return work
-
-
-# Convolutions
-
-
-def _convolution(call: _Call, image: ArrayType, kernel: ArrayType, result: ArrayType) -> Work | Unavailable:
-    return count_work(
-        Operation("convolution", (image, kernel), (result,), convolution=read_convolution(dict(call.attributes)))
-    )
-
-
-def _convolution_forward(call: _Call) -> Work | Unavailable:
-    return _convolution(call, call.operands[0], call.operands[1], call.results[0])
-
-
-def _convolution_with_activation(call: _Call) -> Work | Unavailable:
-    """scale·conv + bias, with another image added, through an activation."""
-    work = _convolution_forward(call)
-    if isinstance(work, Unavailable):
-        return work
-    configuration = call.configuration["cudnn_conv_backend_config"]
-    result = call.results[0]
-    flops = 1 + (configuration.get("conv_result_scale", 1) != 1)
-    if len(call.operands) > 3:
-        side = configuration.get("side_input_scale", 1)
-        flops += (side != 0) + (side not in (0, 1))
-    activation = {
-        "kNone": (0, 0),
-        "kRelu": (1, 0),
-        "kRelu6": (2, 0),
-        "kElu": (1, 1),
-        "kLeakyRelu": (2, 0),
-        "kSigmoid": (0, 1),
-        "kTanh": (0, 1),
-    }[configuration.get("activation_mode", "kNone")]
-    return work + _elementwise(result, flops + activation[0], activation[1])
-
-
-def _convolution_of_gradient(call: _Call) -> Work | Unavailable:
-    """The gradient for the image: each multiply-add of the forward convolution once, the other way round."""
-    return _convolution(call, call.results[0], call.operands[1], call.operands[0])
-
-
-def _convolution_for_kernel(call: _Call) -> Work | Unavailable:
-    """The gradient for the kernel, likewise."""
-    return _convolution(call, call.operands[0], call.results[0], call.operands[1])
-
-
-# Factorisations and solves
-
-
-def _batch(matrix: ArrayType) -> int:
-    return math.prod(matrix.dimensions[:-2])
-
-
-def _factorisation(matrix: ArrayType, multiplications: Fraction | int, additions: Fraction | int) -> Work:
-    """Of each matrix of a batch; a complex multiplication is six FLOPs, an addition two."""
-    weights = (6, 2) if matrix.is_complex else (1, 1)
-    total = weights[0] * multiplications + weights[1] * additions
-    return Work(flops=math.floor(total)) * _batch(matrix)
-
-
-def _cholesky(call: _Call) -> Work | Unavailable:
-    return count_work(Operation("cholesky", call.operands[:1], call.results[:1]))
-
-
-def _lu(call: _Call) -> Work:
-    """Row by row: step k divides m − k numbers by the pivot and updates (m − k)·(n − k) by a multiply-subtract."""
-    matrix = call.operands[0]
-    m, n = matrix.dimensions[-2:]
-    steps = range(1, min(m, n) + 1)
-    updates = sum((m - k) * (n - k) for k in steps)
-    return _factorisation(matrix, sum(m - k for k in steps) + updates, updates)
-
-
-def _qr(call: _Call) -> Work:
-    """Householder reflections."""
-    matrix = call.operands[0]
-    m, n = matrix.dimensions[-2:]
-    third, half = Fraction(1, 3), Fraction(1, 2)
-    if m > n:
-        multiplications = n * (n * (half - third * n + m) + m + Fraction(23, 6))
-        additions = n * (n * (half - third * n + m) + Fraction(5, 6))
-    else:
-        multiplications = m * (m * (-half - third * m + n) + 2 * n + Fraction(23, 6))
-        additions = m * (m * (-half - third * m + n) + n + Fraction(5, 6))
-    return _factorisation(matrix, multiplications, additions)
-
-
-def _reflections(call: _Call) -> Work:
-    """An m×n matrix with orthonormal columns from k reflections."""
-    matrix = call.operands[0]
-    m, n = matrix.dimensions[-2:]
-    k = call.operands[1].dimensions[-1]
-    multiplications = k * (2 * m * n + 2 * n - Fraction(5, 3) + k * (Fraction(2, 3) * k - (m + n) - 1))
-    additions = k * (2 * m * n + n - m + Fraction(1, 3) + k * (Fraction(2, 3) * k - (m + n)))
-    return _factorisation(matrix, multiplications, additions)
-
-
-def _tridiagonal(call: _Call) -> Work:
-    matrix = call.operands[0]
-    n = matrix.dimensions[-1]
-    multiplications = n * (Fraction(2, 3) * n * n + Fraction(5, 2) * n - Fraction(1, 6)) - 15
-    additions = n * (Fraction(2, 3) * n * n + n - Fraction(8, 3)) - 4
-    return _factorisation(matrix, max(multiplications, 0), max(additions, 0))
-
-
-def _hessenberg(call: _Call) -> Work:
-    matrix = call.operands[0]
-    n = matrix.dimensions[-1]
-    multiplications = n * (Fraction(5, 3) * n * n + Fraction(1, 2) * n - Fraction(7, 6)) - 13
-    additions = n * (Fraction(5, 3) * n * n - n - Fraction(2, 3)) - 8
-    return _factorisation(matrix, max(multiplications, 0), max(additions, 0))
-
-
-def _inverse_of_triangle(call: _Call) -> Work:
-    matrix = call.operands[0]
-    n = matrix.dimensions[-1]
-    multiplications = n * (Fraction(n * n, 6) + Fraction(n, 2) + Fraction(1, 3))
-    additions = n * (Fraction(n * n, 6) - Fraction(n, 2) + Fraction(1, 3))
-    return _factorisation(matrix, multiplications, additions)
-
-
-def _triangular_solve(call: _Call) -> Work | Unavailable:
-    """Of LAPACK and cuBLAS through FFI, whose options are characters by their codes."""
-    options = {name: chr(int(code)) for name, code in _CHARACTER.findall(call.attributes.get("backend_config", ""))}
-    return _solve(call, options.get("side", "L") == "L", options.get("diag", "N") == "U")
-
-
-def _triangular_solve_of_xla(call: _Call) -> Work | Unavailable:
-    options = call.configuration
-    return _solve(call, options.get("left_side", True), options.get("unit_diagonal", False))
-
-
-def _solve(call: _Call, is_left: bool, has_unit_diagonal: bool) -> Work | Unavailable:
-    solve = TriangularSolve(bool(is_left), bool(has_unit_diagonal))
-    return count_work(Operation("triangular_solve", call.operands[:2], call.results[:1], triangular_solve=solve))
-
-
-# Selections
-
-
-def _top_k(call: _Call) -> Work | Unavailable:
-    return count_work(Operation("top_k", call.operands[:1], call.results))
-
-
-def _partial_reduce(call: _Call) -> Work:
-    """Of an approximate top-k: every element but those that are left is compared once."""
-    values, kept = call.operands[0], call.results[0]
-    comparisons = values.elements - kept.elements
-    return Work(flops=comparisons) if values.is_float else Work(integer_ops=comparisons)
-
-
-_Count = Callable[[_Call], Work | Unavailable]
-
-_TARGETS: dict[str, _Count] = {
-    "Cholesky": _cholesky,
-    "InvertDiagBlocksLowerTriangular": _inverse_of_triangle,
-    "InvertDiagBlocksUpperTriangular": _inverse_of_triangle,
-    "LuDecompositionBlock": _lu,
-    "LuRealDecompositionBlock": _lu,
-    "PartialReduce": _partial_reduce,
-    "QrDecompositionBlock": _qr,
-    "TopK": _top_k,
-    "__cublas$gemm": _cublas_product,
-    "__cublas$lt$matmul": _cublas_product,
-    "__cublas$lt$matmul$f8": _cublas_product,
-    "__cublas$triangularSolve": _triangular_solve_of_xla,
-    "__cudnn$convBackwardFilter": _convolution_for_kernel,
-    "__cudnn$convBackwardInput": _convolution_of_gradient,
-    "__cudnn$convBiasActivationForward": _convolution_with_activation,
-    "__cudnn$convForward": _convolution_forward,
-    "__cusolver$cholesky": _cholesky,
-    "__onednn$matmul": _onednn_product,
-}
-_ROUTINES: dict[str, _Count] = {
-    "gehrd": _hessenberg,
-    "geqrf": _qr,
-    "geqp3": _qr,
-    "getrf": _lu,
-    "hetrd": _tridiagonal,
-    "orgqr": _reflections,
-    "potrf": _cholesky,
-    "sytrd": _tridiagonal,
-    "trsm": _triangular_solve,
-    "ungqr": _reflections,
-}
+        work = Unavailable(f"{target}: its arrays or its configuration are not those of {known.key}.")
+    return LibraryCall(work, known.key, moves_data, computed)
+
+
+_LAWN = "https://www.netlib.org/lapack/lawnspdf/lawn41.pdf"
+_CUDNN = "https://docs.nvidia.com/deeplearning/cudnn/latest/operations/Convolutions.html"
+_CUSTOM_CALLS = "https://openxla.org/xla/custom_call"
+
+
+def _lapack(routine: str, letters: str) -> tuple[str, ...]:
+    return tuple(f"lapack_{letter}{routine}_ffi" for letter in letters)
+
+
+LIBRARY_TARGETS: tuple[LibraryTarget, ...] = (
+    LibraryTarget(
+        "cuBLAS product",
+        ("__cublas$gemm", "__cublas$lt$matmul", "__cublas$lt$matmul$f8"),
+        "The matrix product; 1 FLOP for each element to scale it, to add another matrix, a bias, or to take ReLU; 8"
+        " FLOPs and a transcendental for GELU.",
+        "https://docs.nvidia.com/cuda/cublas/#cublasltmatmul",
+        count_cublas_product,
+    ),
+    LibraryTarget(
+        "cuDNN convolution",
+        ("__cudnn$convForward", "__cudnn$convBiasActivationForward"),
+        "The convolution, and for each element of the result its scale, bias, side input and activation.",
+        _CUDNN,
+        count_cudnn_convolution,
+    ),
+    LibraryTarget(
+        "cuDNN gradient",
+        ("__cudnn$convBackwardInput", "__cudnn$convBackwardFilter"),
+        "As many multiply-adds as the convolution that it is the gradient of.",
+        _CUDNN,
+        count_cudnn_gradient,
+    ),
+    LibraryTarget(
+        "oneDNN product",
+        ("__onednn$matmul",),
+        "The matrix product, and for each element what is named as fused into it.",
+        "https://github.com/openxla/xla/blob/main/xla/service/cpu/onednn_config.proto",
+        count_onednn_product,
+    ),
+    LibraryTarget(
+        "oneDNN convolution",
+        ("__onednn$convolution",),
+        "The convolution, and for each element of the result what is named as fused into it.",
+        "https://github.com/openxla/xla/blob/main/xla/service/cpu/onednn_config.proto",
+        count_onednn_convolution,
+    ),
+    LibraryTarget(
+        "triangular solve",
+        ("__cublas$triangularSolve",),
+        "n² FLOPs for each right-hand side of an n×n matrix; as the op of that name.",
+        _LAWN,
+        count_triangular_solve,
+    ),
+    LibraryTarget(
+        "cholesky",
+        ("__cusolver$cholesky",),
+        "As the op of that name.",
+        _LAWN,
+        count_cholesky,
+    ),
+    LibraryTarget(
+        "LU", ("LuDecompositionBlock", "LuRealDecompositionBlock"), "As LAPACK's getrf of the block.", _LAWN, count_lu
+    ),
+    LibraryTarget("QR", ("QrDecompositionBlock",), "As LAPACK's geqrf of the block.", _LAWN, count_qr),
+    LibraryTarget(
+        "inverse of a triangle",
+        ("InvertDiagBlocksLowerTriangular", "InvertDiagBlocksUpperTriangular"),
+        "n³/3 + 2n/3 FLOPs for each n×n block.",
+        _LAWN,
+        count_inverse_of_triangle,
+    ),
+    LibraryTarget(
+        "tridiagonal form",
+        (*_lapack("sytrd", "sd"), *_lapack("hetrd", "cz"), "cusolver_sytrd_ffi"),
+        "4n³/3 + 7n²/2 − 17n/6 − 19 FLOPs for each n×n matrix.",
+        _LAWN,
+        count_tridiagonal_form,
+    ),
+    LibraryTarget(
+        "Hessenberg form",
+        _lapack("gehrd", "sdcz"),
+        "10n³/3 − n²/2 − 11n/6 − 21 FLOPs for each n×n matrix.",
+        _LAWN,
+        count_hessenberg_form,
+    ),
+    LibraryTarget(
+        "tridiagonal solve",
+        (*_lapack("gtsv", "sdcz"), "cusparse_gtsv2_ffi"),
+        "rows change places as the numbers ask, and the work with them.",
+        "https://www.netlib.org/lapack/explore-html/",
+    ),
+    LibraryTarget(
+        "iterative",
+        ("EighTpu",),
+        "the algorithm goes on until it converges, so the work depends on the numbers.",
+        _CUSTOM_CALLS,
+    ),
+    LibraryTarget(
+        "partial top-k",
+        ("PartialReduce",),
+        "A comparison for each element that is left out.",
+        "https://arxiv.org/abs/2206.14286",
+        count_partial_reduce,
+    ),
+    LibraryTarget(
+        "marker",
+        (
+            *("ConcatBitcast", "GatherScatterIndicesBitpacked"),
+            *("X64Combine", "X64SplitHigh", "X64SplitLow", "hip_lu_pivots_to_permutation"),
+        ),
+        "Nothing: a note to the compiler, or a move of data.",
+        _CUSTOM_CALLS,
+        count_nothing,
+    ),
+)
+
+_BY_TARGET = {target: entry for entry in LIBRARY_TARGETS for target in entry.targets}
