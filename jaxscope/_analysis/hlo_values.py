@@ -69,6 +69,11 @@ class Tree:
 _NOTHING = Tree(())
 
 
+def _numbered(operands: list[Tree]) -> dict[ShapeIndex, Tree]:
+    """The operands in the first part of a start's result."""
+    return {(0, number): operand for number, operand in enumerate(operands)}
+
+
 @dataclass
 class ValueTable:
     """What `find_values` found.
@@ -215,7 +220,7 @@ class _Finder:
             return self.loop(instruction, operands[0])
         if opcode == "conditional":
             return self.conditional(instruction, operands)
-        if opcode.endswith(("-start", "-done", "-update")) or opcode in ("send", "recv-done"):
+        if opcode.endswith(("-start", "-done", "-update")) or opcode == "send":
             return self.asynchronous(instruction, operands)
         return self.define(instruction)
 
@@ -243,37 +248,34 @@ class _Finder:
 
     def asynchronous(self, instruction: Instruction, operands: list[Tree]) -> Tree:
         """Starts hand their operands on in their first part; dones take the result out of the start's tuple."""
-        opcode, shape = instruction.opcode, instruction.shape
-        if opcode in ("copy-start", "send") or opcode == "collective-permute-start":
-            place = (1,) if opcode == "copy-start" else (0,)
-            return self.grafted(self.define(instruction), {place: operands[0]} if len(operands) == 1 else self._each(operands))
-        if opcode == "all-gather-start":
-            return self.grafted(
-                self.define(instruction), {(0,): operands[0]} if len(operands) == 1 else self._each(operands)
-            )
-        if opcode in ("all-reduce-start", "recv"):
+        opcode = instruction.opcode
+        first = operands[0] if operands else _NOTHING
+        if opcode in ("all-reduce-start", "send-done"):
             return self.define(instruction)
+        if opcode == "copy-start":
+            return self.grafted(self.define(instruction), {(1,): first})
+        if opcode == "send":
+            return self.grafted(self.define(instruction), {(0,): first})
+        if opcode in ("all-gather-start", "collective-permute-start"):
+            in_place = opcode == "collective-permute-start" and "slice_sizes" in self.program.line(instruction)
+            grafts = {(0,): first} if len(operands) == 1 or in_place else _numbered(operands)
+            return self.grafted(self.define(instruction), grafts)
         if opcode.endswith("-start"):
-            grafts = self._each(operands)
+            grafts = _numbered(operands)
             if (wrapped := self.program.wrapped(instruction)) is not None:
                 grafts[(1,)] = self.call(instruction, wrapped, dict(enumerate(operands)))
             return self.grafted(self.define(instruction), grafts)
         if opcode == "copy-done":
-            return operands[0].at((0,)) or self.define(instruction)
+            return first.at((0,)) or self.define(instruction)
         if opcode == "recv-done":
-            return self.grafted(self.define(instruction), {(0,): operands[0].at((0,)) or _NOTHING})
-        if opcode == "send-done":
-            return self.define(instruction)
-        source = operands[0] if opcode.endswith("-update") else operands[0].at((1,))
+            return self.grafted(self.define(instruction), {(0,): first.at((0,)) or _NOTHING})
+        source = first if opcode.endswith("-update") else first.at((1,))
         if source is None:
             return self.define(instruction)
-        # Tables of pointers are made anew, arrays are handed on.
-        return self._leaves_of(instruction, shape, source)
-
-    def _each(self, operands: list[Tree]) -> dict[ShapeIndex, Tree]:
-        return {(0, number): operand for number, operand in enumerate(operands)}
+        return self._leaves_of(instruction, instruction.shape, source)
 
     def _leaves_of(self, instruction: Instruction, shape: Shape, source: Tree, index: ShapeIndex = ()) -> Tree:
+        """The arrays of `source`, in tables of pointers that are made anew."""
         if shape.parts is None:
             return source
         parts = tuple(
