@@ -16,7 +16,7 @@ from jaxscope._ir.hlo_program import Computation, HloProgram, Instruction
 from jaxscope._ir.hlo_shapes import Shape, ShapeIndex
 
 # Passes the tree of its first operand on as it is.
-_FORWARDING = frozenset(("bitcast", "domain", "opt-barrier", "add-dependency", "all-reduce-done"))
+_FORWARDING = frozenset(("bitcast", "domain", "opt-barrier", "add-dependency"))
 
 
 @dataclass(slots=True, eq=False)
@@ -250,28 +250,32 @@ class _Finder:
         """Starts hand their operands on in their first part; dones take the result out of the start's tuple."""
         opcode = instruction.opcode
         first = operands[0] if operands else _NOTHING
-        if opcode in ("all-reduce-start", "send-done"):
+        if opcode == "send-done":
             return self.define(instruction)
-        if opcode == "copy-start":
-            return self.grafted(self.define(instruction), {(1,): first})
-        if opcode == "send":
-            return self.grafted(self.define(instruction), {(0,): first})
-        if opcode in ("all-gather-start", "collective-permute-start"):
-            in_place = opcode == "collective-permute-start" and "slice_sizes" in self.program.line(instruction)
-            grafts = {(0,): first} if len(operands) == 1 or in_place else _numbered(operands)
-            return self.grafted(self.define(instruction), grafts)
+        if opcode in ("copy-start", "send"):
+            return self.grafted(self.define(instruction), {(1,) if opcode == "copy-start" else (0,): first})
         if opcode.endswith("-start"):
             grafts = _numbered(operands)
             if (wrapped := self.program.wrapped(instruction)) is not None:
                 grafts[(1,)] = self.call(instruction, wrapped, dict(enumerate(operands)))
+            elif opcode == "all-reduce-start":
+                grafts = {}
+            elif len(operands) == 1 or "slice_sizes" in self.program.line(instruction):
+                grafts = {(0,): first}
             return self.grafted(self.define(instruction), grafts)
         if opcode == "copy-done":
             return first.at((0,)) or self.define(instruction)
         if opcode == "recv-done":
             return self.grafted(self.define(instruction), {(0,): first.at((0,)) or _NOTHING})
-        source = first if opcode.endswith("-update") else first.at((1,))
+        of_reduction = opcode == "all-reduce-done" and self.program.wrapped(instruction.operands[0]) is None
+        if of_reduction or opcode.endswith("-update"):
+            source = first
+        else:
+            source = first.at((1,))
         if source is None:
             return self.define(instruction)
+        if of_reduction:
+            return source
         return self._leaves_of(instruction, instruction.shape, source)
 
     def _leaves_of(self, instruction: Instruction, shape: Shape, source: Tree, index: ShapeIndex = ()) -> Tree:

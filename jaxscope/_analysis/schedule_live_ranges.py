@@ -41,17 +41,19 @@ class LiveRanges:
     problems: tuple[str, ...]
 
 
-def live_ranges_of(listing: Listing) -> LiveRanges:
+def live_ranges_of(listing: Listing, *, starts_open_buffers: bool = True) -> LiveRanges:
     """The live ranges of every value of the computations that run in order.
 
     Args:
         listing: Compiled HLO; without ``is_scheduled=true`` in its head there are none, and a problem says so.
+        starts_open_buffers: Whether the results of what runs beside the schedule take their buffers when it is
+            started, as in XLA of JAX 0.12; else an instant earlier, where the started instruction itself stands.
     """
     program = HloProgram(listing)
     if not program.is_scheduled or program.entry is None:
         return LiveRanges((), (), ("the text is not a schedule: its head does not say is_scheduled=true",))
     table = find_values(program)
-    schedule = _Schedule(table)
+    schedule = _Schedule(table, starts_open_buffers)
     schedule.flatten(program.entry, None)
     ranges = schedule.ranges()
     _give_way(ranges, table)
@@ -64,8 +66,9 @@ def live_ranges_of(listing: Listing) -> LiveRanges:
 
 
 class _Schedule:
-    def __init__(self, table: ValueTable):
+    def __init__(self, table: ValueTable, starts_open_buffers: bool):
         self.table = table
+        self.starts_open_buffers = starts_open_buffers
         self.program = table.program
         self.instants: list[Instruction] = []
         self.at: dict[Instruction, int] = {}
@@ -134,6 +137,8 @@ class _Schedule:
             ),
             None,
         )
+        if self.starts_open_buffers:
+            start = max(start, self.at.get(starter, start))
         return start, max(end, self.at.get(done, self.spans[computation][1]) if done else self.spans[computation][1])
 
     def _extend(self, found: dict[Value, list[int]]) -> None:

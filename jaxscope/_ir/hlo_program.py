@@ -147,7 +147,9 @@ class HloProgram:
         The text names the computation only where it has more than one instruction. Else it is made up here: its
         parameters, and the instruction, which goes by the name of its start.
         """
-        if not start.opcode.endswith("-start") or start.opcode in _STARTS_OF_THEIR_OWN:
+        if not start.opcode.endswith("-start") or (
+            start.opcode in _STARTS_OF_THEIR_OWN and not self._wraps_collective(start)
+        ):
             return None
         if start.opcode == "async-start":
             return next(iter(self.called(start)), None)
@@ -165,6 +167,22 @@ class HloProgram:
             computation.root = root
             computation.instructions = [*operands, root]
         return self._computations[key]
+
+    def _wraps_collective(self, start: Instruction) -> bool:
+        """Whether a start is the general one, ``((operands), result)``, though a special one has the same name.
+
+        XLA of JAX 0.12 for GPUs has the general one. With several operands both look alike for some collectives; then
+        the others of the program tell.
+        """
+        if len(start.operands) == 1:
+            return _is_general(start)
+        return self._has_general_collectives and _is_general(start)
+
+    @cached_property
+    def _has_general_collectives(self) -> bool:
+        block = next((n for n, block in enumerate(self.listing.blocks) if block.kind == "entry"), -1)
+        starts = (op for op in self.listing.ops if op.block == block and op.name in _STARTS_OF_THEIR_OWN)
+        return any(op.name != "copy-start" and op.type.startswith("((") and len(op.operands) == 1 for op in starts)
 
     def loop_of(self, instruction: Instruction) -> tuple[Computation | None, Computation | None]:
         """Condition and body of a ``while``."""
@@ -210,6 +228,15 @@ class HloProgram:
             if operands:
                 instruction.operands = tuple(named[name] for name in operands if name in named)
         return computation
+
+
+def _is_general(start: Instruction) -> bool:
+    parts = start.shape.parts or ()
+    return (
+        len(parts) > 1
+        and parts[0].parts is not None
+        and [part.text for part in parts[0].parts] == [operand.shape.text for operand in start.operands]
+    )
 
 
 def read_index(text: str) -> ShapeIndex:
