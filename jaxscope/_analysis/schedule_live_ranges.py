@@ -33,11 +33,13 @@ class LiveRanges:
     Attributes:
         instants: The instruction of each instant of the schedule.
         ranges: In the order in which the values are made.
+        results: The values that the program's result is made of.
         problems: What could not be followed, in words; with any, the ranges are an estimate.
     """
 
     instants: tuple[Instruction, ...]
     ranges: tuple[LiveRange, ...]
+    results: tuple[Value, ...]
     problems: tuple[str, ...]
 
 
@@ -51,16 +53,19 @@ def live_ranges_of(listing: Listing, *, starts_open_buffers: bool = True) -> Liv
     """
     program = HloProgram(listing)
     if not program.is_scheduled or program.entry is None:
-        return LiveRanges((), (), ("the text is not a schedule: its head does not say is_scheduled=true",))
+        return LiveRanges((), (), (), ("the text is not a schedule: its head does not say is_scheduled=true",))
     table = find_values(program)
     schedule = _Schedule(table, starts_open_buffers)
     schedule.flatten(program.entry, None)
     ranges = schedule.ranges()
     _give_way(ranges, table)
+    root = table.trees.get(program.entry.root)
+    results = {value for _, values in root.walk() for value in values} if root is not None else set()
     ordered = sorted(ranges, key=lambda value: (ranges[value][0], value.joined is not None, value.number))
     return LiveRanges(
         tuple(schedule.instants),
         tuple(LiveRange(value, *ranges[value]) for value in ordered),
+        tuple(value for value in ordered if value in results),
         tuple(table.problems),
     )
 
