@@ -12,7 +12,7 @@ value too.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from jaxscope._analysis.hlo_values import Value
@@ -48,6 +48,8 @@ class Buffer:
         end: Last one, included; the instant after the last instruction stands for the end of the program.
         made_at: The instant of the instruction that makes it.
         memory_space: XLA's number of the memory it lies in; 0 is the device's main memory.
+        hand_over: The instant at which another value takes its buffer over, which is its last one; None where none
+            does.
         allocation: Number of the allocation that it lies in.
         offset: Where in it, in bytes.
         allocated_bytes: What it takes there, with padding.
@@ -62,6 +64,7 @@ class Buffer:
     end: int
     made_at: int
     memory_space: int = 0
+    hand_over: int | None = None
     allocation: int | Unavailable = NOT_READ
     offset: int | Unavailable = NOT_READ
     allocated_bytes: int | Unavailable = NOT_READ
@@ -100,6 +103,20 @@ class MemoryCurve:
         """The same of one role."""
         return self._summed(buffer for buffer in self.buffers if buffer.role == role)
 
+    @cached_property
+    def bytes_in_use(self) -> tuple[int, ...]:
+        """The same with every buffer counted once where one value takes it over from another.
+
+        The compiler's report, and `bytes_alive`, count both at that instant, so that an update in place looks like two
+        arrays. Without places in memory, only what has to be in place is known to be: this is then an upper bound.
+        """
+        changes = [0] * (len(self.instants) + 2)
+        for buffer in self.buffers:
+            after = buffer.end + 1 if buffer.hand_over is None else buffer.hand_over
+            changes[buffer.start] += buffer.size_bytes
+            changes[after] -= buffer.size_bytes
+        return tuple(accumulate(changes[:-1]))
+
     def _summed(self, buffers: Iterable[Buffer]) -> tuple[int, ...]:
         changes = [0] * (len(self.instants) + 2)
         for buffer in buffers:
@@ -114,17 +131,17 @@ class MemoryCurve:
 
     @cached_property
     def highest_instant(self) -> int:
-        """The first instant with the most bytes.
+        """The first instant with the most bytes in use.
 
         It may be another than the compiler's peak, which takes values that have just ended for still there, and parts
         of tuples for as large as the tuple's table of pointers.
         """
-        return self.bytes_alive.index(max(self.bytes_alive))
+        return self.bytes_in_use.index(max(self.bytes_in_use))
 
     @property
     def highest_bytes(self) -> int:
-        """The most bytes at any instant."""
-        return self.bytes_alive[self.highest_instant]
+        """The most bytes in use at any instant."""
+        return self.bytes_in_use[self.highest_instant]
 
     @cached_property
     def memory_spaces(self) -> tuple[int, ...]:
@@ -169,6 +186,8 @@ def curve_of(listing: Listing, *, starts_open_buffers: bool = True) -> MemoryCur
         return Unavailable(f"Nobody can be said to be alive: {'; '.join(found.problems) or 'there is no program'}.")
     made_at = {instruction: instant for instant, instruction in enumerate(found.instants)}
     roles = _roles(found)
+    starts = {live.value: live.start for live in found.ranges}
+    hand_overs = {value: starts[heir] for values in found.shared for value, heir in pairwise(values)}
     unknown: dict[str, None] = {}
     buffers = []
     for live in found.ranges:
@@ -187,6 +206,7 @@ def curve_of(listing: Listing, *, starts_open_buffers: bool = True) -> MemoryCur
                 live.end,
                 made_at[value.instruction],
                 value.shape.memory_space,
+                hand_overs.get(value) if hand_overs.get(value) == live.end else None,
             )
         )
     notes = [f"An estimate: {problem}." for problem in found.problems]
@@ -282,11 +302,33 @@ def place_buffers(curve: MemoryCurve, allocations: Iterable[Allocation]) -> Memo
         if allocation is None or value is None:
             placed = replace(buffer, allocation=NOT_ASSIGNED, offset=NOT_ASSIGNED, allocated_bytes=NOT_ASSIGNED)
         else:
-            placed = replace(
-                buffer, allocation=allocation.index, offset=value.offset, allocated_bytes=value.size_bytes
-            )
+            placed = replace(buffer, allocation=allocation.index, offset=value.offset, allocated_bytes=value.size_bytes)
         buffers.append(placed)
-    return replace(curve, buffers=tuple(buffers))
+    return replace(curve, buffers=_with_hand_overs(buffers))
+
+
+def _with_hand_overs(buffers: list[Buffer]) -> tuple[Buffer, ...]:
+    """Where the compiler lets an instruction write over an operand, the operand hands its buffer over, too."""
+    beginning: dict[tuple[int, int], list[Buffer]] = {}
+    for buffer in buffers:
+        if not isinstance(buffer.allocation, Unavailable):
+            beginning.setdefault((buffer.allocation, buffer.start), []).append(buffer)
+    done = []
+    for buffer in buffers:
+        heirs = () if isinstance(buffer.allocation, Unavailable) else beginning.get((buffer.allocation, buffer.end), ())
+        if buffer.hand_over is None and any(_overlap(buffer, heir) for heir in heirs if heir is not buffer):
+            buffer = replace(buffer, hand_over=buffer.end)
+        done.append(buffer)
+    return tuple(done)
+
+
+def _overlap(one: Buffer, other: Buffer) -> bool:
+    return (
+        one.offset < other.offset + other.allocated_bytes
+        and other.offset < one.offset + one.allocated_bytes
+        # Of two that begin and end together, none is the heir.
+        and (one.start, one.end) != (other.start, other.end)
+    )
 
 
 def _places(allocations: Iterable[Allocation]) -> dict[str, tuple[Allocation, AssignedValue]]:

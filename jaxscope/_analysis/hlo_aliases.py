@@ -147,9 +147,12 @@ def buffers_of(table: ValueTable) -> "dict[Value, list[Value]]":
             for branch in program.called(instruction):
                 _join_everywhere(groups, tree, trees.get(branch.root))
         elif instruction.operands:
-            if instruction.opcode == "fusion" and looked_into.isdisjoint(program.called_names(instruction)):
-                if "output_to_operand_aliasing" not in program.line(instruction):
-                    continue
+            if (
+                instruction.opcode == "fusion"
+                and looked_into.isdisjoint(program.called_names(instruction))
+                and "output_to_operand_aliasing" not in program.line(instruction)
+            ):
+                continue
             for number, place, result in in_place_pairs(program, instruction):
                 operand = trees[instruction.operands[number]].at(place) if number < len(instruction.operands) else None
                 output = tree.at(result)

@@ -159,7 +159,9 @@ class _Finder:
         value.joined = [each for tree in inputs for each in tree.values]
         self.joins.append(value)
         parts = tuple(
-            self.join(instruction, [tree.parts[number] for tree in inputs if number < len(tree.parts)], part, (*index, number))
+            self.join(
+                instruction, [tree.parts[number] for tree in inputs if number < len(tree.parts)], part, (*index, number)
+            )
             for number, part in enumerate(shape.parts or ())
         )
         return Tree((value,), parts)
@@ -268,10 +270,7 @@ class _Finder:
         if opcode == "recv-done":
             return self.grafted(self.define(instruction), {(0,): first.at((0,)) or _NOTHING})
         of_reduction = opcode == "all-reduce-done" and self.program.wrapped(instruction.operands[0]) is None
-        if of_reduction or opcode.endswith("-update"):
-            source = first
-        else:
-            source = first.at((1,))
+        source = first if of_reduction or opcode.endswith("-update") else first.at((1,))
         if source is None:
             return self.define(instruction)
         if of_reduction:

@@ -148,7 +148,7 @@ def _elsewhere(totals: AllocationTotals) -> Iterable[str]:
 
 def _capacity(target: Target) -> int | Unavailable:
     if target.platform == "cpu":
-        return Unavailable("The memory of a CPU is this machine's, which other programs share: there is no fixed limit.")
+        return Unavailable("The memory of a CPU is shared with all that runs on the machine: there is no fixed limit.")
     if isinstance(target.facts, Unavailable):
         return target.facts
     memory = target.facts.memory_bytes

@@ -10,6 +10,7 @@ https://github.com/openxla/xla/blob/main/xla/hlo/utils/hlo_live_range.h
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from jaxscope._analysis.hlo_aliases import buffers_of
 from jaxscope._analysis.hlo_values import Value, ValueTable, find_values
@@ -34,12 +35,14 @@ class LiveRanges:
         instants: The instruction of each instant of the schedule.
         ranges: In the order in which the values are made.
         results: The values that the program's result is made of.
+        shared: Values that one buffer holds, one after the other, in that order.
         problems: What could not be followed, in words; with any, the ranges are an estimate.
     """
 
     instants: tuple[Instruction, ...]
     ranges: tuple[LiveRange, ...]
     results: tuple[Value, ...]
+    shared: tuple[tuple[Value, ...], ...]
     problems: tuple[str, ...]
 
 
@@ -53,12 +56,12 @@ def live_ranges_of(listing: Listing, *, starts_open_buffers: bool = True) -> Liv
     """
     program = HloProgram(listing)
     if not program.is_scheduled or program.entry is None:
-        return LiveRanges((), (), (), ("the text is not a schedule: its head does not say is_scheduled=true",))
+        return LiveRanges((), (), (), (), ("the text is not a schedule: its head does not say is_scheduled=true",))
     table = find_values(program)
     schedule = _Schedule(table, starts_open_buffers)
     schedule.flatten(program.entry, None)
     ranges = schedule.ranges()
-    _give_way(ranges, table)
+    shared = _give_way(ranges, table)
     root = table.trees.get(program.entry.root)
     results = {value for _, values in root.walk() for value in values} if root is not None else set()
     ordered = sorted(ranges, key=lambda value: (ranges[value][0], value.joined is not None, value.number))
@@ -66,6 +69,7 @@ def live_ranges_of(listing: Listing, *, starts_open_buffers: bool = True) -> Liv
         tuple(schedule.instants),
         tuple(LiveRange(value, *ranges[value]) for value in ordered),
         tuple(value for value in ordered if value in results),
+        shared,
         tuple(table.problems),
     )
 
@@ -150,10 +154,7 @@ class _Schedule:
         for instruction, index, value in self.table.positions():
             if value.instruction is instruction and value.index == index:
                 continue
-            if instruction.is_root:
-                instant = self.spans[instruction.computation][1]
-            else:
-                instant = self.at[instruction]
+            instant = self.spans[instruction.computation][1] if instruction.is_root else self.at[instruction]
             bounds = found[value]
             if instant > bounds[1]:
                 bounds[1] = instant
@@ -170,17 +171,20 @@ class _Schedule:
                 bounds[1] = instant
 
 
-def _give_way(ranges: dict[Value, list[int]], table: ValueTable) -> None:
-    """Of values in one buffer, each ends where the next begins."""
+def _give_way(ranges: dict[Value, list[int]], table: ValueTable) -> tuple[tuple[Value, ...], ...]:
+    """Of values in one buffer, each ends where the next begins; the values of each such buffer in that order."""
+    shared = []
     for values in buffers_of(table).values():
         members = sorted(
             (value for value in values if value in ranges),
             key=lambda value: (*ranges[value], value.joined is not None, value.number),
         )
-        for value, following in zip(members, members[1:], strict=False):
+        for value, following in pairwise(members):
             mine, its = ranges[value], ranges[following]
             its[1] = max(mine[1], its[1])
             mine[1] = min(mine[1], its[0])
+        shared.append(tuple(members))
+    return tuple(shared)
 
 
 def compilers_peak(ranges: tuple[LiveRange, ...]) -> int:

@@ -30,9 +30,7 @@ _INPUT_OUTPUT_ALIASES = re.compile(
 )
 _INPUT_OUTPUT_ALIAS = re.compile(r"\{([\d, ]*)\}: \((\d+), \{([\d, ]*)\}(?:, ([\w-]+))?\)")
 # Their results are their own; all others wrap a computation.
-_STARTS_OF_THEIR_OWN = frozenset(
-    ("all-gather-start", "all-reduce-start", "collective-permute-start", "copy-start")
-)
+_STARTS_OF_THEIR_OWN = frozenset(("all-gather-start", "all-reduce-start", "collective-permute-start", "copy-start"))
 
 
 @dataclass(slots=True, eq=False)

@@ -1,8 +1,8 @@
 """The shape of an HLO value, tuples and layouts included, as a tree.
 
-Problem: a buffer holds one array of a tuple, in one memory space, with padding that tiles bring, and all of it is in the
-printed type only. Input: a type as XLA prints it: ``(f32[8,128]{1,0:T(8,128)S(1)}, s32[])``. Output: a `Shape` tree
-whose leaves know their bytes without padding, as XLA counts them, and with it.
+Problem: a buffer holds one array of a tuple, in one memory space, with padding that tiles bring, and all of it is in
+the printed type only. Input: a type as XLA prints it: ``(f32[8,128]{1,0:T(8,128)S(1)}, s32[])``. Output: a `Shape`
+tree whose leaves know their bytes without padding, as XLA counts them, and with it.
 
 Layouts: https://openxla.org/xla/shapes and https://openxla.org/xla/tiled_layout
 """
@@ -153,9 +153,7 @@ def _read_array(text: str) -> Shape | None:
         minor_to_major=tuple(int(number) for number in (order or "").split(",") if number),
         # A star joins a dimension to the next; such tiles fill nothing.
         tiles=tuple(
-            tuple(map(int, tile.split(",")))
-            for tile in _TILE.findall(tiles[1] if tiles else "")
-            if "*" not in tile
+            tuple(map(int, tile.split(","))) for tile in _TILE.findall(tiles[1] if tiles else "") if "*" not in tile
         ),
         memory_space=int(space[1]) if space else 0,
         element_bits=int(bits[1]) if bits else 0,
