@@ -14,10 +14,12 @@ from typing import Any
 
 from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.cost import CostTable, cost_of
+from jaxscope._analysis.donation import Donation, donations_of
 from jaxscope._analysis.hlo_cost import count_module
 from jaxscope._analysis.hlo_module import HloModule, read_module
 from jaxscope._analysis.memory import MemoryTable, memory_of
 from jaxscope._analysis.mismatches import Mismatches
+from jaxscope._analysis.program_memory import MEMORY_PATTERNS, ProgramMemory, program_memory
 from jaxscope._analysis.reconciliation import Reconciliation, reconcile_module
 from jaxscope._analysis.roofline import Roofline, roofline_of
 from jaxscope._analysis.signature import Signature, signature_of
@@ -38,6 +40,8 @@ from jaxscope._stages import STAGES, Stage
 from jaxscope._targets import Target
 from jaxscope.errors import UnavailableError
 
+# Of one more compilation, everything is read that anybody may ask for.
+_PATTERNS = (*_lower_level.PATTERNS, *MEMORY_PATTERNS)
 _STAGE_OF_LISTING = {spec.dialect: spec.key for spec in STAGES}
 
 
@@ -80,6 +84,7 @@ class Facts:
         self._dump: dict[str, str] | None = None
         self._refusals: dict[str, UnavailableError] = {}
         self.dump_seconds: float | None = None
+        self._program_memory: tuple[dict[str, str] | None, ProgramMemory] | None = None
         self._python: tuple[tuple[str, str], tuple[Listing, tuple[SourceLine, ...]]] | None = None
 
     @property
@@ -217,20 +222,51 @@ class Facts:
                 f"Reading the {listing.title} of {self.name}: it was compiled for {platform}, and XLA writes "
                 f"{listing.title} for {' and '.join(sorted(listing.platforms))} only. Choose such a target."
             )
+        return self._compiled_once_more(listing.title)
+
+    def _compiled_once_more(self, purpose: str) -> dict[str, str]:
+        """What the compiler writes beside the program: languages below HLO, buffers, live ranges; made only once."""
         if self._dump is None:
             lowered = self.require_product("lower")
             start = time.perf_counter()
             try:
-                self._dump = dump_texts(
-                    lowered, self._options_of_compiler(), _lower_level.PATTERNS, topology=self.target.topology
-                )
+                self._dump = dump_texts(lowered, self._options_of_compiler(), _PATTERNS, topology=self.target.topology)
             except Exception as error:
                 raise UnavailableError(
-                    f"Compiling {self.name} once more for its {listing.title}: {type(error).__name__}: "
+                    f"Compiling {self.name} once more for its {purpose}: {type(error).__name__}: "
                     f"{message_of(error)} Compiled HLO is the last text there is."
                 ) from error
             self.dump_seconds = time.perf_counter() - start
         return self._dump
+
+    # Memory.
+
+    @property
+    def program_memory(self) -> ProgramMemory:
+        """Who is alive when, what is set aside, whether it fits; the compiler's own account once the dump is there."""
+        dump = self._dump
+        if self._program_memory is None or self._program_memory[0] is not dump:
+            listing, compiled = self._stage_listing("hlo"), self.product("compile")
+            if listing is None and dump is not None:
+                listing = _lower_level.compiled_hlo(dump)
+            found = program_memory(listing, compiled, self.target, self.memory, dump)
+            self._program_memory = (dump, found)
+        return self._program_memory[1]
+
+    def read_buffer_assignment(self) -> ProgramMemory:
+        """Compiles once more where that was not done yet, so that the compiler's own account of memory is there.
+
+        Raises:
+            UnavailableError: The program was not compiled, or that compilation failed.
+        """
+        self.require_product("compile")
+        self._compiled_once_more("buffer assignment")
+        return self.program_memory
+
+    @cached_property
+    def donations(self) -> tuple[Donation, ...]:
+        """What became of every donated argument."""
+        return donations_of(self.signature, self.product("lower"), self._stage_listing("hlo"))
 
     def _options_of_compiler(self) -> dict[str, Any]:
         """The options that the program was compiled with."""
