@@ -31,12 +31,17 @@ export function plot(across, up, paths, ...more) {
 }
 
 /** A line across the chart, whose words stand on the side with more room. @param {number} at @param {string} label */
-export const limitMark = (at, label) => placed(h("span", { class: `limit ${at > 0.5 ? "late" : ""}` }, h("span", {}, label)), at, 0);
+export function limitMark(at, label) {
+  const late = at > 0.5;
+  const mark = h("span", { class: `limit ${late ? "late" : ""}` }, label);
+  mark.style[late ? "right" : "left"] = `${100 * (late ? 1 - at : at)}%`;
+  return mark;
+}
 
 /** @param {import("./schema").Stack} chart */
 export function renderStack({ summary, parts, marks }) {
   const sign = (/** @type {number} */ at) => h("i", { "data-part": (at % 6) + 1 }, String(at + 1));
-  const bar = h("div.stack", { role: "img", "aria-label": summary });
+  const bar = h("div.shares", { role: "img", "aria-label": summary });
   parts.forEach(({ share }, at) => {
     const part = sign(at);
     part.style.width = `${100 * share}%`;

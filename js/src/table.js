@@ -65,7 +65,7 @@ const largest = ({ rows }, column) => rows.reduce((most, { cells }) => Math.max(
 export const barShare = (cell, most) => Math.min(1, (cellNumber(cell) ?? 0) / (cell.endsWith("%") ? 100 : most || 1));
 
 /** @param {Column} column @param {string} kind @param {...import("./dom.js").Child} content */
-export const headCell = ({ align, key, help, bar }, kind, ...content) => h("th", { scope: "col", class: `${align} ${bar ? "barred" : kind}`, title: help || null, "data-key": key }, ...content);
+export const headCell = ({ align, key, bar }, kind, ...content) => h("th", { scope: "col", class: `${align} ${bar ? "barred" : kind}`, "data-key": key }, ...content);
 
 /**
  * What a cell shows: words or code, with a bar beside it, or as a way to the row's line.
@@ -99,7 +99,7 @@ export function makeGrid(table, jump, signal) {
   let limit = FIRST_ROWS;
   const heads = shown.map((column) => {
     const { number, align } = column;
-    const button = h("button", {}, column.label, h("span.sort", UNHEARD));
+    const button = h("button", { title: column.help || null }, column.label, h("span.sort", UNHEARD));
     const numbersFirst = align === "right";
     on(
       button,
