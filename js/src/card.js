@@ -57,7 +57,7 @@ export function renderCard(tables, reader) {
     const count = h("small", { role: "status" });
     const input = h("input.query", { type: "search" });
     on(input, "input", () => replace(count, `${grouped(filter(input.value))} of ${plural(rows.length, "row")}`), signal);
-    head.append(h("label", {}, "filter ", input), count);
+    head.append(count, h("label", {}, "filter ", input));
   }
   const scroller = h("div.table-scroll", { tabindex: 0, role: "region", "aria-label": title }, grid);
   if (chart?.kind === "steps") card.append(renderSteps(chart, table, scroller, reader));
