@@ -48,7 +48,7 @@ export function aliveAt({ first, last, size }, at) {
  * @param {import("./schema").Steps} chart @param {import("./schema").Table} table @param {HTMLElement} scroller with the rows of the peak
  * @param {import("./card.js").Reader} reader
  */
-export function renderSteps(chart, table, scroller, { jump, columns, signal }) {
+export function renderSteps(chart, table, scroller, { columns, signal }) {
   const { count, peak, label, ticks, top, axis, summary } = chart;
   const where = (/** @type {number} */ at) => (at + 0.5) / count;
   const cursor = h("i.instant");
@@ -81,7 +81,7 @@ export function renderSteps(chart, table, scroller, { jump, columns, signal }) {
     row.style.height = `${rows * ROW_PIXELS}px`;
     return row;
   };
-  const to = (/** @type {LiveColumns} */ { listing }, /** @type {number} */ line) => line >= 0 && (() => jump({ listing, line }));
+  const to = (/** @type {LiveColumns} */ { listing }, /** @type {number} */ line) => line >= 0 && { listing, line };
 
   function drawRows() {
     if (!data) return;
