@@ -11,7 +11,7 @@ import pytest
 
 from jaxscope._render import html
 from jaxscope.errors import UnavailableError
-from tests.ui import sample
+from tests.ui import sample, sample_cost
 
 FALLBACK_TAGS = {
     *("div", "p", "strong", "small", "code", "pre", "ul", "li", "br", "details", "summary"),
@@ -167,6 +167,39 @@ def test_fallback_of_a_long_table_counts_what_it_leaves_out_and_keeps_what_is_wr
     assert len(html.render_fallback(view).encode()) < 60_000
     whole = Elements(html.render_table(long)).text
     assert whole.count("params[") == 500 and "left out" not in whole
+
+
+def test_fallback_has_figures_and_the_sentences_of_pictures_and_few_rows_of_each_grouping():
+    source = sample_cost.costs()
+    found = Elements(html.render_fallback(source.view))
+    assert "34.6 MFLOP" in found.text and "▲ memory-bound on v5e" in found.text and "✓ Memory" in found.text
+    for key in ("cost", "memory"):
+        (report,) = (tab for tab in source.view["tabs"] if tab["key"] == key)
+        for table in report["tables"]:
+            assert table["title"] in found.text
+            if "chart" in table:
+                assert table["chart"]["summary"] in found.text
+    assert "kind_9" in found.text and "kind_10" not in found.text
+    assert f"{40 - html.GROUP_ROWS} more rows are left out here" in found.text
+
+
+@pytest.mark.usefixtures("small_bundle")
+def test_page_holds_the_columns_of_charts_and_asks_for_nothing():
+    source = sample_cost.costs(buffers=30, instants=50)
+    found = Elements(html.render_page(source))
+    payloads = {script.get("id"): text for text, script in zip(found.scripts, found.named("script"))}
+    head = json.loads(zlib.decompress(base64.b64decode(payloads["jaxscope-view"])))
+    number = head["keys"].index("live-columns")
+    columns = json.loads(zlib.decompress(base64.b64decode(payloads[f"jaxscope-{number}-index"])))
+    assert columns == source.listings["live-columns"][0]
+    asked = sample_cost.on_request()
+    assert "request" in asked.view["tabs"][5]["tables"][1]
+    found = Elements(html.render_page(asked))
+    payloads = {script.get("id"): text for text, script in zip(found.scripts, found.named("script"))}
+    head = json.loads(zlib.decompress(base64.b64decode(payloads["jaxscope-view"])))
+    table = head["view"]["tabs"][5]["tables"][1]
+    assert "request" not in table and table["notes"] == [html.NOT_OPENED]
+    assert "request" in asked.view["tabs"][5]["tables"][1]
 
 
 def test_a_column_that_no_row_fills_is_left_out():

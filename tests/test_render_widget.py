@@ -10,7 +10,7 @@ import pytest
 from jaxscope._render import html, widget
 from jaxscope._render.widget import PART_BYTES, Transfers, split
 from jaxscope.errors import UnavailableError
-from tests.ui import sample
+from tests.ui import sample, sample_cost
 
 
 @pytest.fixture
@@ -206,6 +206,48 @@ def test_a_change_empties_what_was_saved_and_a_shorter_listing_takes_its_place(m
         assert shown.stored == {}
         pull(shown, "hlo", monkeypatch)
         assert stored(shown, "hlo")[1] == text
+
+
+def test_columns_of_a_chart_are_saved_like_listings(make_widget, monkeypatch):
+    source = sample_cost.costs(buffers=30, instants=50)
+    shown = make_widget(source)
+    shown.refresh()
+    assert json.loads(zlib.decompress(shown.listings["live-columns"]["index"])) == source.listings["live-columns"][0]
+    monkeypatch.setattr(widget, "EMBED_LISTING_BYTES", 0)
+    shown.refresh()
+    pull(shown, "live-columns", monkeypatch)
+    assert stored(shown, "live-columns") == source.listings["live-columns"]
+
+
+def test_what_a_card_asks_for_is_made_and_what_comes_with_it_saved(make_widget, monkeypatch):
+    source, made = sample_cost.on_request(), []
+    columns = source.listings.pop("live-columns")
+
+    def make(tab, table):
+        made.append((tab, table))
+        source.view = sample_cost.costs().view
+        source.listings["live-columns"] = columns
+
+    source.make = make
+    shown = make_widget(source)
+    shown.refresh()
+    shown._handle_custom_msg({"type": "make", "tab": "memory", "table": "live"}, [])
+    assert made == [("memory", "live")] and shown.view == sample_cost.costs().view
+    pull(shown, "live-columns", monkeypatch)
+    assert stored(shown, "live-columns") == columns and "live-columns" not in shown.left_out
+
+
+def test_what_cannot_be_made_is_refused_with_the_reason(make_widget, monkeypatch):
+    source = sample_cost.on_request()
+
+    def make(tab, table):
+        raise UnavailableError("There is no room for it.")
+
+    source.make = make
+    shown, sent = make_widget(source), []
+    monkeypatch.setattr(shown, "send", lambda content, buffers=None: sent.append(content))
+    shown._handle_custom_msg({"type": "make", "tab": "memory", "table": "live"}, [])
+    assert sent == [{"type": "refused", "request": "memory live", "reason": "There is no room for it."}]
 
 
 def test_what_is_over_the_limit_is_sent_but_not_saved(make_widget, monkeypatch):

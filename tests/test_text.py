@@ -15,8 +15,9 @@ import pytest
 
 import jaxscope
 from jaxscope._render.html import visible
-from jaxscope._render.text import render_text, table_lines
+from jaxscope._render.text import FIRST_ROWS, render_text, table_lines
 from tests.programs import PROGRAMS
+from tests.ui import sample_cost
 
 GOLDENS = Path(__file__).with_name("goldens") / "text"
 NAMES = sorted(path.stem for path in GOLDENS.glob("*.py"))
@@ -169,6 +170,35 @@ def test_columns_are_aligned_and_errors_marked():
         "  longer  12,345 ✕",
         "  y              2",
         "note: once",
+    ]
+
+
+def test_of_tables_in_several_groupings_the_first_rows_are_shown():
+    rows = [([f"x{number}"], "", []) for number in range(12)]
+    grouped = list(table_lines(table([("Name", "left")], rows, group="cost", choice="name")))
+    assert grouped == ["Title", "  Name", *(f"  x{number}" for number in range(FIRST_ROWS)), "  … 2 more"]
+    assert len(list(table_lines(table([("Name", "left")], rows)))) == 14
+
+
+@pytest.mark.parametrize(("kind", "shown"), [("stack", 12), ("scatter", FIRST_ROWS), ("steps", FIRST_ROWS)])
+def test_a_picture_is_a_sentence(kind, shown):
+    rows = [([f"x{number}"], "", []) for number in range(12)]
+    lines = list(table_lines(table([("Name", "left")], rows, chart={"kind": kind, "summary": "Up, then down."})))
+    assert lines[1] == "Up, then down."
+    assert sum(line.startswith("  x") for line in lines) == shown
+
+
+def test_figures_come_first():
+    text = render_text(sample_cost.costs(), listings=False)
+    report = text[text.index("== Cost") : text.index("Cost by Python line")].split("\n")
+    assert report == [
+        "== Cost · 34.6 MFLOP ==",
+        "  FLOPs            34.6 MFLOP (with loops counted · XLA reports 34.6)",
+        "  bytes accessed   2.10 MiB (by 3 kernels)",
+        "  transcendentals  131 k (exp)",
+        "  intensity        16.5 FLOP/B (memory-bound on v5e (ridge 241))",
+        "",
+        "",
     ]
 
 

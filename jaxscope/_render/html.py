@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Protocol
 
 from jaxscope._view.format import format_seconds
-from jaxscope._view.model import FailureView, Place, Row, Tab, Table, View
+from jaxscope._view.model import FailureView, Figure, Place, Row, Tab, Table, View
 from jaxscope.errors import UnavailableError
 
 BUNDLE = Path(__file__).resolve().parents[1] / "static" / "widget.js"
 CAP_BYTES = 64_000_000
 # A fragment is kept in every saved notebook beside the widget, so it stays small; the page and the widget show all.
 FALLBACK_ROWS = 30
+# Of tables that answer one question in several ways.
+GROUP_ROWS = 10
 FALLBACK_CHARACTERS = 6_000
 
 # Ranges of characters that leave no mark of their own or change how the text around them is drawn (control codes, the
@@ -181,6 +183,8 @@ def render_table(table: Table, most_rows: int | None = None) -> str:
     summary = f": {escape(table['summary'])}" if table["summary"] else ""
     sign = _TONE_SIGNS.get(table["tone"], "")
     parts = [f"<p><strong>{sign} {escape(table['title'])}</strong>{summary}</p>"]
+    if "chart" in table:
+        parts.append(f"<p>{escape(table['chart']['summary'])}</p>")
     if table["rows"]:
         parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>")
     elif table["empty"]:
@@ -191,6 +195,17 @@ def render_table(table: Table, most_rows: int | None = None) -> str:
     if table["source"]:
         parts.append(f"<p><small>source: {escape(table['source'])}</small></p>")
     return "".join(parts)
+
+
+def _figures(figures: list[Figure]) -> str:
+    """The figures that a report begins with."""
+    rows = []
+    for figure in figures:
+        note = f"{_TONE_SIGNS.get(figure['tone'], '')} {figure['note']}".strip()
+        cells = (f"<strong>{escape(figure['value'])}</strong>", escape(figure["label"]), escape(note))
+        made = "".join(f"<td {_ALIGN['left']}>{cell}</td>" for cell in cells)
+        rows.append(f'<tr title="{escape(figure["help"])}">{made}</tr>')
+    return f"<table><tbody>{''.join(rows)}</tbody></table>" if rows else ""
 
 
 def _most_telling(rows: list[Row], most_rows: int | None) -> list[Row]:
@@ -232,7 +247,9 @@ def render_fallback(view: View, note: str = "") -> str:
     )
     parts += [_failure(titles[tab["key"]], tab["failure"]) for tab in view["tabs"] if tab["failure"]]
     for tab in view["tabs"]:
-        content = "".join(render_table(table, FALLBACK_ROWS) for table in tab["tables"])
+        content = _figures(tab["figures"])
+        for table in tab["tables"]:
+            content += render_table(table, GROUP_ROWS if "group" in table else FALLBACK_ROWS)
         if content:
             summary = " · ".join(escape(text) for text in (titles[tab["key"]], tab["count"]) if text)
             parts.append(f"<details><summary>{summary}</summary>{content}</details>")

@@ -10,11 +10,12 @@ from typing import Protocol
 
 from jaxscope._render.html import visible
 from jaxscope._view.format import format_seconds
-from jaxscope._view.model import LINE_MADE_BY_COMPILER, FailureView, ListingIndex, Tab, Table, View
+from jaxscope._view.model import LINE_MADE_BY_COMPILER, FailureView, Figure, ListingIndex, Tab, Table, View
 from jaxscope.lexers import LEXERS
 from jaxscope.lexers.grammar import DEFAULT_PUT_AWAY, hidden_spans
 
 _GUTTER_LIMIT = 28
+FIRST_ROWS = 10
 # policy=<function dots_saveable at 0x7f3a5c0d8e50>
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-FX]{6,}")
 
@@ -53,8 +54,9 @@ def render_text(source: TextSource, *, colour: bool = False, times: bool = False
             lines += _failure(tab["failure"])
         elif tab["reason"]:
             lines.append(tab["reason"])
+        lines += figure_lines(tab["figures"])
         for table in tab["tables"]:
-            lines += ["", *table_lines(table)] if len(tab["tables"]) > 1 else table_lines(table)
+            lines += ["", *table_lines(table)] if len(tab["tables"]) > 1 or tab["figures"] else table_lines(table)
         # Messages of exceptions name objects by their address too.
         lines = [_ADDRESS.sub(" at 0x…", visible(line)) for line in lines]
         if listings and tab["kind"] == "listing" and tab["status"] == "done":
@@ -89,11 +91,27 @@ def _failure(failure: FailureView) -> Iterator[str]:
         yield f"What to do: {failure['advice']}"
 
 
+def figure_lines(figures: list[Figure]) -> Iterator[str]:
+    """The figures that a report begins with, one a line."""
+    width = max((len(figure["label"]) for figure in figures), default=0)
+    for figure in figures:
+        note = f" ({figure['note']})" if figure["note"] else ""
+        yield f"  {figure['label']:<{width}}  {figure['value']}{note}"
+
+
 def table_lines(table: Table) -> Iterator[str]:
-    """A table as lines of text: title, summary, aligned columns, notes."""
+    """A table as lines of text: title, summary, aligned columns, notes.
+
+    Of tables that answer one question in several ways, and of those with a row for every kernel or buffer, only the
+    first rows are shown.
+    """
     yield table["title"] + (f" ({table['source']})" if table["source"] else "")
     if table["summary"]:
         yield table["summary"]
+    if "chart" in table:
+        yield table["chart"]["summary"]
+    is_long = "group" in table or table.get("chart", {}).get("kind") in ("steps", "scatter")
+    rows = table["rows"][:FIRST_ROWS] if is_long else table["rows"]
     if not table["rows"]:
         yield table["empty"]
     else:
@@ -103,7 +121,7 @@ def table_lines(table: Table) -> Iterator[str]:
                 f"{cell} ✕" if row["tone"] == "error" and number in row["marks"] else cell
                 for number, cell in enumerate(row["cells"])
             ]
-            for row in table["rows"]
+            for row in rows
         ]
         widths = [max(len(row[number]) for row in cells) for number in range(len(table["columns"]))]
         for row in cells:
@@ -112,6 +130,8 @@ def table_lines(table: Table) -> Iterator[str]:
                 for cell, width, column in zip(row, widths, table["columns"], strict=True)
             ]
             yield f"  {'  '.join(padded)}".rstrip()
+        if more := len(table["rows"]) - len(rows):
+            yield f"  … {more:,} more"
     yield from _notes(table["notes"])
 
 

@@ -339,7 +339,7 @@ export class App {
   /** Goes where `#follow` leads, once the listing is there. */
   #arrive() {
     const { arriving } = this;
-    const pane = this.shownPanes.find((each) => arriving && each.listing.loadedListing?.key === arriving.listing);
+    const pane = this.shownPanes.find((each) => arriving && each.listingPane.loadedListing?.key === arriving.listing);
     if (!arriving || !pane || this.paneBox.hidden) return;
     this.arriving = null;
     this.jumps.go(pane, arriving.line, false);
@@ -347,17 +347,17 @@ export class App {
 
   /** Draws links: of the pinned lines, and of the one under the pointer or cursor. */
   mark() {
-    const panes = this.shownPanes.filter((pane) => pane.listing.loadedListing);
+    const panes = this.shownPanes.filter((pane) => pane.listingPane.loadedListing);
     const { marks, status } = lightUp({
       view: this.view,
-      shown: panes.map((pane) => /** @type {LoadedListing} */ (pane.listing.loadedListing)),
+      shown: panes.map((pane) => /** @type {LoadedListing} */ (pane.listingPane.loadedListing)),
       get: (key) => this.listings.get(key),
       hover: this.hover,
       pins: this.selection.pins,
     });
     const lastPin = this.selection.pins[this.selection.pins.length - 1];
     this.#guard(this.facts, "What is known of this line", () => this.jumps.follow(this.hover ?? (lastPin ? { key: lastPin.listing, line: lastPin.line } : null)));
-    panes.forEach((pane, number) => this.#guard(pane.element, "This listing", () => pane.listing.mark(marks[number])));
+    panes.forEach((pane, number) => this.#guard(pane.element, "This listing", () => pane.listingPane.mark(marks[number])));
     this.#guard(this.status, "The status bar", () => showStatus(this.status, status));
     this.#guard(this.pinList, "The list of pins", () => showPins(this.pinList, this.view, this.selection.pins, (key) => this.listings.get(key)));
     const { pins } = this.selection;
@@ -396,11 +396,11 @@ export class App {
     const origin = originAt(this.listings.get(key), line);
     if (!origin || !this.preferences.follow) return;
     for (const pane of this.shownPanes) {
-      const { loadedListing: listing } = pane.listing;
+      const { loadedListing: listing } = pane.listingPane;
       if (!listing || listing.key === key) continue;
       const { exact, related } = linkedLines(listing.table, match(listing.table, origin));
       const lines = exact.length ? exact : related;
-      if (lines.length && !lines.some((linked) => pane.listing.isVisible(linked))) pane.listing.bring(lines[0]);
+      if (lines.length && !lines.some((linked) => pane.listingPane.isVisible(linked))) pane.listingPane.bring(lines[0]);
     }
   }
 
@@ -432,7 +432,7 @@ export class App {
     this.#drawBody();
     // How much room there is on a full screen is only known once everything else on it has its height.
     if (this.layout.isFull) this.layout.fit();
-    for (const pane of this.shownPanes) pane.listing.draw();
+    for (const pane of this.shownPanes) pane.listingPane.draw();
   }
 
   /** @param {KeyboardEvent} event */
@@ -459,7 +459,7 @@ export class App {
   /** Where the focus was may be hidden now, and then the next key would go to the page around. @param {HTMLElement} target */
   #keepFocus(target) {
     if (target.offsetParent && target !== this.body) return;
-    const { scroller } = this.panes.right.listing;
+    const { scroller } = this.panes.right.listingPane;
     (scroller.offsetParent ? scroller : this.body).focus(QUIETLY);
   }
 

@@ -9,7 +9,7 @@ import { SIGNS, makeGrid } from "./table.js";
 /**
  * @typedef {object} Reader what a card asks of the program around it
  * @property {Map<string, string>} choices what was chosen, by group
- * @property {import("./table.js").Jump} jump
+ * @property {(link: import("./schema").Link) => void} jump
  * @property {((table: string, onRefused: (reason: string) => void) => void) | null} make asks the kernel for what a card lacks; null where there is none
  * @property {(chart: import("./schema").Steps) => Promise<import("./schema").LiveColumns>} columns
  * @property {AbortSignal} signal
@@ -40,6 +40,10 @@ export function renderCard(tables, reader) {
   const { key, title, source, summary, tone, rows, notes, chart, request, group = "" } = table;
   const head = h("header.card-head", {}, h("h2", {}, title), source && h("span.source", {}, "source: ", source), h("span", { class: `summary tone-${tone}` }, signed(tone, summary)));
   const card = h("section.card", { "data-table": key }, head);
+  on(card, "click", ({ target }) => {
+    const { listing, line } = target.closest("[data-listing]")?.dataset ?? {};
+    if (listing !== undefined) jump({ listing, line: Number(line) });
+  }, signal);
   if (tables.length > 1) {
     const select = h("select", {}, ...tables.map(({ choice }) => h("option", { value: choice, selected: choice === table.choice }, choice)));
     on(select, "change", () => {
@@ -47,17 +51,17 @@ export function renderCard(tables, reader) {
       const other = renderCard(tables, reader);
       card.replaceWith(other);
       other.querySelector("select")?.focus();
-    });
+    }, signal);
     head.append(h("label", {}, "group by ", select));
   }
   if (chart?.kind === "stack") card.append(renderStack(chart));
-  if (chart?.kind === "scatter") card.append(renderScatter(chart, table, jump, signal));
-  const [grid, filter] = makeGrid(table, jump, signal);
+  if (chart?.kind === "scatter") card.append(renderScatter(chart, table, signal));
+  const [grid, filter] = makeGrid(table, signal);
   if (rows.length > FILTERED_ROWS && chart?.kind !== "steps") {
     const count = h("small", { role: "status" });
     const input = h("input.query", { type: "search" });
     on(input, "input", () => replace(count, `${grouped(filter(input.value))} of ${plural(rows.length, "row")}`), signal);
-    head.append(h("label", {}, "filter ", input), count);
+    head.append(count, h("label", {}, "filter ", input));
   }
   const scroller = h("div.table-scroll", { tabindex: 0, role: "region", "aria-label": title }, grid);
   if (chart?.kind === "steps") card.append(renderSteps(chart, table, scroller, reader));
@@ -68,7 +72,7 @@ export function renderCard(tables, reader) {
     on(button, "click", () => {
       replace(line, "Asked the kernel, which has to compile once more for it…");
       make(key, (reason) => replace(line, button, ` ${reason}`));
-    });
+    }, signal);
     card.append(line);
   }
   if (notes.length) card.append(h("div.notes", {}, ...notes.map((note) => h("p", {}, note))));

@@ -1,6 +1,7 @@
 /** Pictures of figures. All places come as shares of a side; what is drawn stretches with the card. */
 import { drawPaths, h, isModified, on, replace } from "./dom.js";
 import { clamp } from "./numbers.js";
+import { dataOf } from "./table.js";
 
 /** @typedef {import("./schema").Tick} Tick */
 
@@ -31,12 +32,17 @@ export function plot(across, up, paths, ...more) {
 }
 
 /** A line across the chart, whose words stand on the side with more room. @param {number} at @param {string} label */
-export const limitMark = (at, label) => placed(h("span", { class: `limit ${at > 0.5 ? "late" : ""}` }, h("span", {}, label)), at, 0);
+export function limitMark(at, label) {
+  const late = at > 0.5;
+  const mark = h("span", { class: `limit ${late ? "late" : ""}` }, label);
+  mark.style[late ? "right" : "left"] = `${100 * (late ? 1 - at : at)}%`;
+  return mark;
+}
 
 /** @param {import("./schema").Stack} chart */
 export function renderStack({ summary, parts, marks }) {
   const sign = (/** @type {number} */ at) => h("i", { "data-part": (at % 6) + 1 }, String(at + 1));
-  const bar = h("div.stack", { role: "img", "aria-label": summary });
+  const bar = h("div.shares", { role: "img", "aria-label": summary });
   parts.forEach(({ share }, at) => {
     const part = sign(at);
     part.style.width = `${100 * share}%`;
@@ -48,9 +54,9 @@ export function renderStack({ summary, parts, marks }) {
 
 /**
  * @param {import("./schema").Scatter} chart @param {import("./schema").Table} table whose rows the points are
- * @param {import("./table.js").Jump} jump @param {AbortSignal} signal
+ * @param {AbortSignal} signal
  */
-export function renderScatter({ summary, x_label: xLabel, y_label: yLabel, x_ticks: xTicks, y_ticks: yTicks, roofs, points }, { columns, rows }, jump, signal) {
+export function renderScatter({ summary, x_label: xLabel, y_label: yLabel, x_ticks: xTicks, y_ticks: yTicks, roofs, points }, { columns, rows }, signal) {
   const hint = `${summary} Each circle is a row of the table below.`;
   const said = h("p.said-below", {}, hint);
   /** @type {HTMLElement[]} */
@@ -59,10 +65,8 @@ export function renderScatter({ summary, x_label: xLabel, y_label: yLabel, x_tic
     const { cells, link } = rows[at] ?? {};
     if (x === undefined || !cells) return;
     const words = columns.flatMap(({ label }, number) => (cells[number] ? (number ? `${label} ${cells[number]}` : cells[0]) : [])).join(" · ");
-    const mark = placed(h("button.point", { "aria-label": words, tabindex: marks.length ? -1 : 0 }), x, y);
+    const mark = placed(h("button.point", { "aria-label": words, tabindex: marks.length ? -1 : 0, ...dataOf(link) }), x, y);
     mark.style.setProperty("--size", `${8 + 26 * Math.sqrt(share)}px`);
-    for (const name of ["pointerenter", "focus"]) on(mark, name, () => replace(said, words), signal);
-    if (link) on(mark, "click", () => jump(link), signal);
     marks.push(mark);
   });
   // The largest first: a small one upon it can be reached.
@@ -70,6 +74,7 @@ export function renderScatter({ summary, x_label: xLabel, y_label: yLabel, x_tic
     const [x, y] = corners[corners.length - 1];
     return placed(h("span.roof-label", {}, label), x, y);
   }), ...marks);
+  for (const name of ["pointerover", "focusin"]) on(area, name, ({ target }) => replace(said, target.closest(".point")?.getAttribute("aria-label") ?? hint), signal);
   on(area, "keydown", (event) => {
     const step = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity })[event.key];
     if (!step || isModified(event)) return;

@@ -63,7 +63,7 @@ export function drawPaths(paths) {
  * @param {EventTarget} target @param {string} name @param {(event: any) => void} action
  * @param {AbortSignal} [signal] ends it @param {boolean} [capture]
  */
-export const on = (target, name, action, signal, capture) => target.addEventListener(name, action, { signal, capture });
+export const on = (target, name, action, signal, capture) => target.addEventListener(name, action, { signal, capture, once: name === "abort" });
 
 /**
  * @param {Element} element

@@ -61,7 +61,7 @@ export class Jumps {
 
   /** Hears the pointer over a pane's rows. @param {Pane} pane */
   watch(pane) {
-    const { scroller } = pane.listing;
+    const { scroller } = pane.listingPane;
     const { signal } = this.places;
     const move = (/** @type {PointerEvent} */ event) => this.#keepStill(event) || this.#point(nameUnder(event), lineUnder(event));
     on(scroller, "pointermove", move, signal, true);
@@ -70,7 +70,7 @@ export class Jumps {
     for (const name of ["pointermove", "pointerleave"]) on(scroller, name, () => this.#relight(), signal);
     // Before the row's own listener, for which the same click pins one more line.
     on(scroller, "click", (event) => this.#onClick(pane, event), signal, true);
-    pane.listing.decorate = (row, line) => this.#decorate(pane, row, line);
+    pane.listingPane.decorate = (row, line) => this.#decorate(pane, row, line);
   }
 
   /** Works out where the values of each stage are before anybody points at one; each takes a few dozen milliseconds. */
@@ -117,12 +117,12 @@ export class Jumps {
   #relight() {
     if (!this.isStale) return;
     this.#light();
-    for (const pane of this.places.panes()) pane.listing.redecorate();
+    for (const pane of this.places.panes()) pane.listingPane.redecorate();
   }
 
   /** @param {Pane} pane */
   #listingAt(pane) {
-    const { loadedListing: listing } = pane.listing;
+    const { loadedListing: listing } = pane.listingPane;
     return listing && this.at?.key === listing.key && !listing.table.isPython && this.at.line < listing.lines.length ? listing : null;
   }
 
@@ -156,10 +156,10 @@ export class Jumps {
         this.#tell(pane, listing, value, lit?.uses.size ?? 0);
       }
       this.lit.set(pane, lit);
-      pane.listing.valueLines = lit ? [lit.definition, ...lit.uses] : [];
+      pane.listingPane.valueLines = lit ? [lit.definition, ...lit.uses] : [];
     }
     if (told) return;
-    const { loadedListing: listing } = this.places.panes().find((pane) => pane.listing.loadedListing?.key === this.at?.key)?.listing ?? {};
+    const { loadedListing: listing } = this.places.panes().find((pane) => pane.listingPane.loadedListing?.key === this.at?.key)?.listingPane ?? {};
     this.#fill([], listing && this.at ? originOf(listing.table, this.at.line).frames[0] : undefined);
   }
 
@@ -183,7 +183,7 @@ export class Jumps {
   }
 
   /** Says what is known of the current line. @param {Pane} pane @param {LoadedListing} listing @param {Value | null} value @param {number} uses */
-  #tell({ side, listing: lines }, listing, value, uses) {
+  #tell({ side, listingPane: lines }, listing, value, uses) {
     const { line } = /** @type {At} */ (this.at);
     const count = this.walk?.step ?? plural(uses, "use");
     this.#fill(renderFacts({ values: this.valuesOf(listing), value, count, line, side, nameShown: (name) => lines.sheet.nameShown(name) }), originOf(listing.table, line).frames[0]);
@@ -207,7 +207,7 @@ export class Jumps {
     if (!event.ctrlKey && !event.metaKey) return;
     const name = nameUnder(event);
     const line = lineUnder(event);
-    const { loadedListing: listing } = pane.listing;
+    const { loadedListing: listing } = pane.listingPane;
     if (!name || line < 0 || !listing || listing.table.isPython) return;
     const values = this.valuesOf(listing);
     const called = values.called(line, name);
@@ -269,19 +269,19 @@ export class Jumps {
   /** @param {Pane} pane @param {number} line @param {boolean} [remember] where it starts */
   go(pane, line, remember = true) {
     const { at } = this;
-    const start = this.places.panes().find((each) => each.listing.loadedListing?.key === at?.key);
+    const start = this.places.panes().find((each) => each.listingPane.loadedListing?.key === at?.key);
     if (remember && at && start) this.trail.push({ side: start.side, ...at });
     this.pointer.jumped = true;
-    pane.listing.bring(line);
-    pane.listing.moveTo(line);
-    pane.listing.scroller.focus(QUIETLY);
+    pane.listingPane.bring(line);
+    pane.listingPane.moveTo(line);
+    pane.listingPane.scroller.focus(QUIETLY);
   }
 
   /** @returns {boolean} whether there was a jump to undo */
   #back() {
     const last = this.trail.pop();
     if (!last) return false;
-    const find = () => this.places.panes().find((pane) => pane.listing.loadedListing?.key === last.key);
+    const find = () => this.places.panes().find((pane) => pane.listingPane.loadedListing?.key === last.key);
     if (!find()) this.places.select(last.side, last.key);
     const pane = find();
     if (pane) this.go(pane, last.line, false);
@@ -290,13 +290,13 @@ export class Jumps {
 
   /** Shows a place of the call stack. @param {string} file @param {number} line */
   #showPython(file, line) {
-    const find = () => this.places.panes().find((pane) => pane.listing.loadedListing?.table.isPython);
+    const find = () => this.places.panes().find((pane) => pane.listingPane.loadedListing?.table.isPython);
     if (!find()) {
-      const other = this.places.panes().find((pane) => pane.listing.loadedListing?.key !== this.at?.key);
+      const other = this.places.panes().find((pane) => pane.listingPane.loadedListing?.key !== this.at?.key);
       this.places.select(other?.side ?? "left", "python");
     }
     const pane = find();
-    const [row] = pane?.listing.loadedListing?.table.rowsOf.get(`${line}:${file}`) ?? [];
+    const [row] = pane?.listingPane.loadedListing?.table.rowsOf.get(`${line}:${file}`) ?? [];
     if (pane && row !== undefined) this.go(pane, row);
   }
 }

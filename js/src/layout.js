@@ -78,7 +78,7 @@ export class Layout {
   fit() {
     const { rows: wanted, split, stack } = this.preferences;
     const shown = this.panes.filter((pane) => !pane.element.hidden);
-    const counts = shown.map((pane) => pane.listing.sheet.heights.total || pane.lines);
+    const counts = shown.map((pane) => pane.listingPane.sheet.heights.total || pane.lines);
     const mostRows = this.#mostRows();
     const height = this.isFull ? mostRows : wanted;
     const rows = height ?? Math.max(ROW_LIMITS.least, Math.min(mostRows, Math.max(...counts) + 1));
@@ -100,7 +100,7 @@ export class Layout {
 
   /** The heights of the listings themselves, without their heads. */
   #listingPixels() {
-    return this.panes.map((pane) => (pane.element.hidden ? 0 : (pane.listing.scroller.parentElement?.offsetHeight ?? 0)));
+    return this.panes.map((pane) => (pane.element.hidden ? 0 : (pane.listingPane.scroller.parentElement?.offsetHeight ?? 0)));
   }
 
   #stackedPixels() {

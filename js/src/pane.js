@@ -27,13 +27,13 @@ export class Pane {
     const box = h("div.listing");
     this.toggles = new Toggles(box, events.onAction, signal);
     this.element = h("section", { class: `pane ${side}` }, head, box);
-    this.listing = new ListingPane(box, {
+    this.listingPane = new ListingPane(box, {
       label: `${side} listing`,
       onHover: (line) => events.onHover(side, line),
       onPin: (line, more) => events.onPin(side, line, more),
       signal,
     });
-    this.finder = new Finder({ element: this.element, box, listing: this.listing, view: () => this.toggles.open(true) }, signal);
+    this.finder = new Finder({ element: this.element, box, listing: this.listingPane, view: () => this.toggles.open(true) }, signal);
     // The switches come last: where they need a row of their own, the buttons stay in the one above.
     head.append(...this.finder.buttons, this.toggles.element);
     on(this.select, "change", () => events.onSelect(side, this.select.value), signal);
@@ -42,8 +42,8 @@ export class Pane {
   /** @param {import("./preferences.js").Preferences} preferences @param {import("./schema").Heat | null} heat of its listing */
   configure(preferences, heat) {
     const { exact, locations, turned, shortNames, wrap, inline } = preferences;
-    this.listing.configure({ exact, locations, turned, shortNames, wrap, inline, heat: preferences.heat ? heat : null });
-    const { loadedListing: listing } = this.listing;
+    this.listingPane.configure({ exact, locations, turned, shortNames, wrap, inline, heat: preferences.heat ? heat : null });
+    const { loadedListing: listing } = this.listingPane;
     this.toggles.show(listing?.index ?? null, preferences, listing !== null && hasBodies(listing), heat !== null);
   }
 
@@ -54,14 +54,14 @@ export class Pane {
    * @returns {boolean} whether another listing is shown than before
    */
   show(tabs, tab, listings) {
-    const earlier = this.listing.loadedListing?.key;
+    const earlier = this.listingPane.loadedListing?.key;
     this.lines = tab?.lines ?? 0;
     replace(this.select, ...tabs.map((each) => h("option", { value: each.key }, [each.title, ...each.targets.slice(-1)].join(" · "))));
     this.select.value = tab?.key ?? "";
     replace(this.coverage);
     for (const button of this.finder.buttons) button.hidden = true;
-    setAttribute(this.listing.scroller, "aria-label", tab?.title ?? "");
-    if (!tab) this.listing.say("There is no listing.");
+    setAttribute(this.listingPane.scroller, "aria-label", tab?.title ?? "");
+    if (!tab) this.listingPane.say("There is no listing.");
     else if (tab.status === "done" || tab.lines !== undefined || listings.entries.has(tab.key)) this.#showListing(tab, listings);
     else if (tab.status === "on request") {
       // Making it can take as long as the compilation did, so passing by is not enough.
@@ -69,27 +69,27 @@ export class Pane {
       open.addEventListener("click", () => {
         listings.load(tab);
         this.show(tabs, tab, listings);
-        this.listing.message.focus();
+        this.listingPane.message.focus();
       });
-      this.listing.say(`${tab.reason} `, open);
+      this.listingPane.say(`${tab.reason} `, open);
     } else {
       const isRunning = tab.status === "running";
       // The panel above the panes is that of the right one.
       const sentence = this.side === "right" && tab.failure ? `There is no ${tab.title}, for the reason above.` : stateSentence(tab);
-      this.listing.say(tab.status === "failed" && h("b", {}, "✕ "), isRunning && h("span.spinner"), sentence);
+      this.listingPane.say(tab.status === "failed" && h("b", {}, "✕ "), isRunning && h("span.spinner"), sentence);
     }
-    return this.listing.loadedListing !== null && this.listing.loadedListing.key !== earlier;
+    return this.listingPane.loadedListing !== null && this.listingPane.loadedListing.key !== earlier;
   }
 
   /** @param {Tab} tab @param {import("./listings.js").Listings} listings */
   #showListing(tab, listings) {
     const { listing, error, late } = listings.load(tab);
-    if (error) this.listing.say(h("b", {}, "✕ This listing could not be read. "), error);
+    if (error) this.listingPane.say(h("b", {}, "✕ This listing could not be read. "), error);
     else if (!listing) {
-      this.listing.say("Loading…", late && ` ${listings.absence(tab.key)}`);
+      this.listingPane.say("Loading…", late && ` ${listings.absence(tab.key)}`);
     } else {
-      this.listing.configure({ mainFile: listings.mainFile });
-      if (this.listing.loadedListing !== listing) this.listing.show(listing);
+      this.listingPane.configure({ mainFile: listings.mainFile });
+      if (this.listingPane.loadedListing !== listing) this.listingPane.show(listing);
       this.#drawCoverage(tab, listing);
       for (const button of this.finder.buttons) button.hidden = false;
     }

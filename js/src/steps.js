@@ -48,17 +48,17 @@ export function aliveAt({ first, last, size }, at) {
  * @param {import("./schema").Steps} chart @param {import("./schema").Table} table @param {HTMLElement} scroller with the rows of the peak
  * @param {import("./card.js").Reader} reader
  */
-export function renderSteps(chart, table, scroller, { jump, columns, signal }) {
+export function renderSteps(chart, table, scroller, { columns, signal }) {
   const { count, peak, label, ticks, top, axis, summary } = chart;
   const where = (/** @type {number} */ at) => (at + 0.5) / count;
-  const cursor = h("i.cursor");
+  const cursor = h("i.instant");
   const area = plot([], ticks, [], limitMark(where(peak), label), cursor);
   const slider = { role: "slider", tabindex: 0, "aria-label": summary, "aria-valuemin": 1, "aria-valuemax": count, "aria-valuenow": peak + 1 };
   for (const [name, value] of Object.entries(slider)) setAttribute(area, name, value);
   const said = h("p.said-below", {}, summary);
   const { shown, filler } = shownColumns(table);
   const body = h("tbody");
-  const grid = h("table.live", {}, h("thead", {}, h("tr", {}, ...shown.map((column) => headCell(column, "", column.label)), filler && h("td.filler"))), body);
+  const grid = h("table.live", {}, h("thead", {}, h("tr", {}, ...shown.map((column) => headCell(column, "", h("span", { title: column.help || null }, column.label))), filler && h("td.filler"))), body);
   /** @type {LiveColumns | undefined} */
   let data;
   let pinned = peak;
@@ -81,7 +81,7 @@ export function renderSteps(chart, table, scroller, { jump, columns, signal }) {
     row.style.height = `${rows * ROW_PIXELS}px`;
     return row;
   };
-  const to = (/** @type {LiveColumns} */ { listing }, /** @type {number} */ line) => line >= 0 && (() => jump({ listing, line }));
+  const to = (/** @type {LiveColumns} */ { listing }, /** @type {number} */ line) => line >= 0 && { listing, line };
 
   function drawRows() {
     if (!data) return;

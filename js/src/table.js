@@ -5,7 +5,6 @@ import { grouped } from "./numbers.js";
 /** @typedef {import("./schema").Table} Table */
 /** @typedef {import("./schema").Row} Row */
 /** @typedef {import("./schema").Column} Column */
-/** @typedef {(link: import("./schema").Link) => void} Jump */
 
 const FIRST_ROWS = 300;
 // Cells up to this length stay on one line.
@@ -65,20 +64,19 @@ const largest = ({ rows }, column) => rows.reduce((most, { cells }) => Math.max(
 export const barShare = (cell, most) => Math.min(1, (cellNumber(cell) ?? 0) / (cell.endsWith("%") ? 100 : most || 1));
 
 /** @param {Column} column @param {string} kind @param {...import("./dom.js").Child} content */
-export const headCell = ({ align, key, help, bar }, kind, ...content) => h("th", { scope: "col", class: `${align} ${bar ? "barred" : kind}`, title: help || null, "data-key": key }, ...content);
+export const headCell = ({ align, key, bar }, kind, ...content) => h("th", { scope: "col", class: `${align} ${bar ? "barred" : kind}`, "data-key": key }, ...content);
+
+/** The attributes of what leads to a line. @param {import("./schema").Link} [link] */
+export const dataOf = (link) => link && { "data-listing": link.listing, "data-line": link.line };
 
 /**
- * What a cell shows: words or code, with a bar beside it, or as a way to the row's line.
- * @param {{code: boolean, bar?: boolean}} column @param {string} cell @param {number} share of the bar @param {(() => void) | false} [jump]
+ * What a cell shows: words or code, with a bar beside it, or as a way to a line, which the card sees to.
+ * @param {{code: boolean, bar?: boolean}} column @param {string} cell @param {number} share of the bar @param {import("./schema").Link | false} [link]
  * @returns {import("./dom.js").Child}
  */
-export function cellContent({ code, bar }, cell, share, jump) {
+export function cellContent({ code, bar }, cell, share, link) {
   const text = code ? h("code", {}, cell) : cell;
-  if (jump) {
-    const button = h("button.jump", { title: "show this line" }, text);
-    on(button, "click", jump);
-    return button;
-  }
+  if (link) return h("button.jump", { title: "show this line", ...dataOf(link) }, text);
   if (!bar) return text;
   const line = h("i");
   line.style.width = `${100 * share}%`;
@@ -86,10 +84,10 @@ export function cellContent({ code, bar }, cell, share, jump) {
 }
 
 /**
- * @param {Table} table @param {Jump} jump @param {AbortSignal} signal
+ * @param {Table} table @param {AbortSignal} signal
  * @returns {[HTMLElement, (words: string) => number]} the table, and what shows only rows with these words, and tells how many
  */
-export function makeGrid(table, jump, signal) {
+export function makeGrid(table, signal) {
   const { shown, prose, filler } = shownColumns(table);
   const most = table.columns.map(({ bar }, number) => (bar ? largest(table, number) : 0));
   const body = h("tbody");
@@ -99,7 +97,7 @@ export function makeGrid(table, jump, signal) {
   let limit = FIRST_ROWS;
   const heads = shown.map((column) => {
     const { number, align } = column;
-    const button = h("button", {}, column.label, h("span.sort", UNHEARD));
+    const button = h("button", { title: column.help || null }, column.label, h("span.sort", UNHEARD));
     const numbersFirst = align === "right";
     on(
       button,
@@ -143,7 +141,7 @@ export function makeGrid(table, jump, signal) {
   /** @param {Row} row @param {number} number */
   function content({ cells, link, marks, tone }, number) {
     const cell = cells[number] ?? "";
-    const made = cellContent(table.columns[number], cell, barShare(cell, most[number]), link && number === shown[0].number && (() => jump(link)));
+    const made = cellContent(table.columns[number], cell, barShare(cell, most[number]), number === shown[0].number && link);
     return marks.includes(number) ? h("b", {}, SIGNS[tone] && `${SIGNS[tone]} `, made) : made;
   }
 

@@ -143,3 +143,48 @@ SWITCH_TABS = """() => bench.measure(async () => {
     await bench.until(() => bench.readable(key));
   }
 })"""
+
+# The report of memory: from the click on its tab until the rows of the peak are those of the columns.
+OPEN_MEMORY = """() => bench.measure(async () => {
+  bench.root().querySelector('[role=tab][data-key=memory]').click();
+  await bench.until(() => bench.root().querySelector('table.live tbody td'));
+})"""
+
+# The result is the 95th of the times from a move to the laid-out rows.
+MOVE_OVER_CURVE = """() => bench.measure(async () => {
+  const area = bench.root().querySelector('[role=slider]');
+  const box = area.getBoundingClientRect(), times = [];
+  for (let step = 0; step < 300; step += 1) {
+    const clientX = box.left + (box.width * ((step * 37) % 300)) / 300;
+    const start = performance.now();
+    area.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, composed: true, clientX }));
+    void bench.root().querySelector('.app').getBoundingClientRect().height;
+    times.push(performance.now() - start);
+    await bench.frame();
+  }
+  area.dispatchEvent(new PointerEvent('pointerleave'));
+  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.95)];
+})"""
+
+MOVE_BY_KEYS = """() => bench.measure(async () => {
+  const area = bench.root().querySelector('[role=slider]');
+  for (const name of ['Home', ...Array(60).fill('PageUp'), ...Array(60).fill('ArrowLeft'), 'End', 'p']) {
+    bench.key(area, name);
+    await bench.frame();
+  }
+})"""
+
+SCROLL_ALIVE = """() => bench.measure(async () => {
+  const scroller = bench.root().querySelector('table.live').parentElement;
+  for (let step = 0; step <= 200; step += 1) {
+    scroller.scrollTop = (scroller.scrollHeight * ((step * 61) % 200)) / 200;
+    await bench.frame();
+  }
+})"""
+
+OTHER_REPORT = """() => bench.measure(async () => {
+  for (const key of ['cost', 'memory', 'cost', 'memory']) {
+    bench.root().querySelector(`[role=tab][data-key=${key}]`).click();
+    await bench.until(() => bench.root().querySelector(key === 'memory' ? 'table.live tbody td' : '.point'));
+  }
+})"""

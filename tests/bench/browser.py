@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tests.bench.many import bench_many
+from tests.bench.memory_view import bench_memory_view
 from tests.bench.peers import bench_peers
 from tests.bench.reading import bench_reading
 from tests.chromium import find_chromium
@@ -26,6 +27,6 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         missed = 0
-        for bench in (bench_reading, bench_many, bench_peers):
+        for bench in (bench_reading, bench_many, bench_memory_view, bench_peers):
             missed += bench(playwright, Path(folder))
         return missed

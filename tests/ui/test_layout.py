@@ -240,7 +240,7 @@ def test_every_toggle_names_its_key(open_source):
     titles = page.locator(".pane.right .toggle[data-action]").evaluate_all(
         "all => all.filter((each) => !each.closest('.bar')).map((each) => [each.dataset.action, each.title])"
     )
-    assert len(titles) == 11
+    assert len(titles) == 12
     assert all("(key " in title for _, title in titles), titles
 
 
