@@ -52,7 +52,9 @@ ROWS = (
     Recogniser(
         "static-unhashable",
         _VALUE,
-        "A {type} was given for a static argument: what was compiled is found again by hash, and it has none.",
+        "An object of type {type} was given for a static argument: what was compiled is found again by "
+        "hash, and it has "
+        "none.",
         "Give its class a `__hash__` and an `__eq__` by value, `@dataclass(frozen=True)` does both; or "
         "register it as a "
         "pytree with `jax.tree_util.register_dataclass` and stop naming it static.",
@@ -78,7 +80,7 @@ ROWS = (
         "{names} is named static, and the function has no such argument.",
         "Write the name of a parameter of the function itself; through a decorator without `functools.wraps` its names "
         "cannot be seen.",
-        pattern=r"invalid argnames (?P<names>\{[^}]*\}) in static_argnames",
+        pattern=r"invalid argnames \{(?P<names>[^}]*)\} in static_argnames",
         samples=(
             "Jitted function has invalid argnames {'axis'} in static_argnames. Function does not take these args.",
         ),
@@ -87,11 +89,11 @@ ROWS = (
     Recogniser(
         "static-number",
         _VALUE,
-        "Argument {numbers} is named static or donated, and the function takes only {count} positional ones.",
+        "Argument number {numbers} is to be static or donated, and the function takes {count} positional ones.",
         "Numbering counts from 0 and from the end with -1, `self` included for a method; or use "
         "static_argnames=, which "
         "survives reordering.",
-        pattern=r"(?:static|donate)_argnums=(?P<numbers>\([^)]*\)), but only accepts (?P<count>\d+) positional",
+        pattern=r"(?:static|donate)_argnums=\((?P<numbers>[^)]*?),?\), but only accepts (?P<count>\d+) positional",
         samples=("Jitted function has static_argnums=(3,), but only accepts 1 positional arguments.",),
         page="jax.jit",
     ),
@@ -100,7 +102,7 @@ ROWS = (
         _VALUE,
         "{names} is to be donated, and the function has no such argument.",
         "Write the name of a parameter of the function itself, or use donate_argnums=, which counts from 0.",
-        pattern=r"invalid argnames (?P<names>\{[^}]*\}) in donate_argnames",
+        pattern=r"invalid argnames \{(?P<names>[^}]*)\} in donate_argnames",
         samples=(
             "Jitted function has invalid argnames {'state'} in donate_argnames. Function does not take these args.",
         ),
@@ -128,7 +130,7 @@ ROWS = (
         "given.",
         pattern=r"^(?P<words>\S+\(\) (?:missing \d+ required|takes .* positional|got an unexpected "
         r"keyword|got multiple "
-        r"values|got some positional-only)[^\n]*)",
+        r"values|got some positional-only)[^\n]*?)(?:\. Did you mean[^\n]*)?(?:\n|$)",
         samples=(
             "missing_argument() missing 1 required positional argument: 'y'",
             "extra_argument() takes 1 positional argument but 2 were given",
@@ -204,10 +206,10 @@ ROWS = (
     Recogniser(
         "result-not-an-array",
         _TYPE,
-        "The function returned a {type}{component}, and a compiled program gives arrays.",
+        "The function returned a {type}{place}, and a compiled program gives arrays.",
         "Return arrays and pytrees of these (None is one); keep names and other objects outside, or return them from a "
         "function around the jitted one.",
-        pattern=r"traced for \w+ returned a value of type <class '(?P<type>[^']+)'>(?P<component> at output component "
+        pattern=r"traced for \w+ returned a value of type <class '(?P<type>[^']+)'>(?P<place> at output component "
         r"\[[^\n]*?\])?[^\n]*which is not a valid JAX type",
         samples=(
             "function f at f.py:8 traced for jit returned a value of type <class 'str'> at output component ['name'], "
@@ -231,7 +233,7 @@ ROWS = (
         "unsortable-keys",
         _VALUE,
         "The keys of a dict cannot be sorted, and JAX puts the leaves of a dict in the order of its keys.",
-        "Use keys of one type, such as strings only, or an `collections.OrderedDict`, which keeps its own order.",
+        "Use keys of one type, such as strings only, or a `collections.OrderedDict`, which keeps its own order.",
         pattern=r"Comparator raised exception while sorting pytree dictionary keys",
         samples=("Comparator raised exception while sorting pytree dictionary keys.",),
     ),

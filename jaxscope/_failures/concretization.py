@@ -223,7 +223,7 @@ ROWS = (
     Recogniser(
         "tracer-to-number",
         _CONCRETE,
-        "`{function}()` was called on a traced value to make it a Python number, and " + _UNKNOWN + ".",
+        "{expression} makes a Python number of a traced value, and " + _UNKNOWN + ".",
         "Use the function of jax.numpy, `jnp.sqrt` for `math.sqrt`, or pass the value as a static argument.",
         pattern=r"The problem arose with the `(?P<function>\w+)` function",
         samples=(
@@ -294,7 +294,7 @@ ROWS = (
     Recogniser(
         "array-assignment",
         ("TypeError",),
-        "{expression} was assigned to, and arrays of JAX cannot be changed in place.",
+        "{expression} writes into an array, and arrays of JAX cannot be changed in place.",
         "Write `x = x.at[i].set(y)`, or `.at[i].add(y)` for `+=`; under jit no copy is made where none is needed.",
         pattern=r"JAX arrays are immutable and do not support in-place item assignment",
         samples=(
@@ -315,10 +315,19 @@ ROWS = (
         "array-attribute",
         ("AttributeError",),
         "`.{name}` was asked of a traced array, and arrays of JAX have no such attribute.",
+        "It is another library's. In the function nothing is needed in its place; outside of it, jnp's arrays become "
+        "NumPy's with `np.asarray(x)`.",
+        pattern=r"^'?\w*(?:Tracer|ArrayImpl)'?(?: object)? has no attribute '?(?P<name>numpy|detach|cpu|cuda|values)\b",
+        samples=("DynamicJaxprTracer has no attribute numpy", "'ArrayImpl' object has no attribute 'numpy'"),
+    ),
+    Recogniser(
+        "array-attribute",
+        ("AttributeError",),
+        "`.{name}` was asked of a traced array, and arrays of JAX have no such attribute.",
         "Look for it in jnp, `jnp.{name}`: other libraries' arrays have other methods. To convert one, do "
         "it outside of "
         "the function.",
         pattern=r"^'?\w*(?:Tracer|ArrayImpl)'?(?: object)? has no attribute '?(?P<name>\w+)",
-        samples=("DynamicJaxprTracer has no attribute numpy", "'ArrayImpl' object has no attribute 'numpy'"),
+        samples=("DynamicJaxprTracer has no attribute view", "'ArrayImpl' object has no attribute 'size_of'"),
     ),
 )

@@ -35,6 +35,8 @@ _BRANCH_TREE = re.compile(
     r"output(?: at path [^\n]*?)? is an? (?P<right>[^\n]+?), so (?P<reason>[^\n]*?)[.;]?(?:\n|$)"
 )
 _SHOWN = 3
+_IN_AND_OUT = "{path} goes in as {left} and comes out as {right}"
+_ONE_AND_OTHER = "{path} is {left} in one and {right} in the other"
 
 
 def mismatches(message: str) -> tuple[Mismatch, ...]:
@@ -56,17 +58,21 @@ def mismatches(message: str) -> tuple[Mismatch, ...]:
 def _plain(text: str) -> str:
     """``<class 'tuple'>`` as ``tuple``, and what stands for a leaf as that."""
     text = re.sub(r"<class '(?:jax\._src\.core\.)?([\w.]+)'>", r"\1", text)  # <class 'jax._src.core.ShapedArray'>
-    return "single array" if text in ("ShapedArray", "pytree leaf") else text
+    text = text.replace("dict with pytree metadata", "dict with the keys")
+    return "a single array" if text in ("ShapedArray", "pytree leaf") else text
 
 
-def _listed(sentence: str, whole: str) -> Callable[[re.Match[str]], str]:
+def _listed(sentence: str, item_words: str, whole: str) -> Callable[[re.Match[str]], str]:
     """A sentence with the first differences put in; `whole` is what one without a path is called."""
 
     def found(match: re.Match[str]) -> str:
         listed = mismatches(match.string)
         if not listed:
             return sentence.format("in a way that JAX's message shows")
-        words = "; ".join(f"{item.path or whole}, {item.left} against {item.right}" for item in listed[:_SHOWN])
+        words = "; ".join(
+            item_words.format_map({"path": item.path or whole, "left": item.left, "right": item.right})
+            for item in listed[:_SHOWN]
+        )
         more = f"; and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
         return sentence.format(words + more)
 
@@ -83,7 +89,8 @@ def _repair(match: re.Match[str], start: str, inside: str) -> str:
         )
     if "shape" in reasons:
         return (
-            f"{inside} has to keep the shape. What grows with each round is written to an array that was made as large "
+            f"{inside[0].upper()}{inside[1:]} has to keep the shape. What grows with each round is written "
+            f"to an array that was made as large "
             "as it will get, `.at[i].set(x)`, or returned as scan's second result."
         )
     return f"Start from {start} of the type that comes out, or convert in {inside} with `x.astype(...)`."
@@ -93,7 +100,7 @@ ROWS = (
     Recogniser(
         "carry-type",
         _TYPE,
-        _listed("What a loop carries goes into the body as one type and comes out as another: {}.", "the carry"),
+        _listed("What a loop carries changes its type in the body: {}.", _IN_AND_OUT, "the carry"),
         lambda match: _repair(match, "a carry", "the body"),
         pattern=r"(?P<loop>\w+) (?:body )?function carry input and carry output must have equal types",
         samples=(
@@ -102,27 +109,27 @@ ROWS = (
             "component has "
             "type float32[], so the dtypes do not match.\n",
         ),
-        page="jax.lax.scan",
+        page="jax.lax.{loop}",
     ),
     Recogniser(
         "carry-tree",
         _TYPE,
-        _listed("What a loop carries goes into the body as one structure and comes out as another: {}.", "the carry"),
+        _listed("What a loop carries changes its structure in the body: {}.", _IN_AND_OUT, "the carry"),
         "Return from the body the same structure of tuples and dicts as the loop starts from, with the same keys and "
         "lengths.",
-        pattern=r"function carry input and carry output must have the same pytree structure",
+        pattern=r"(?P<loop>\w+) (?:body )?function carry input and carry output must have the same pytree structure",
         samples=(
             "while_loop body function carry input and carry output must have the same pytree structure, but they "
             "differ:\n\nThe input carry c is a <class 'tuple'> but the corresponding component of the carry "
             "output is a "
             "<class 'jax._src.core.ShapedArray'>, so their Python types differ.\n",
         ),
-        page="jax.lax.scan",
+        page="jax.lax.{loop}",
     ),
     Recogniser(
         "branch-types",
         _TYPE,
-        _listed("The branches give results of different types: {}.", "the result"),
+        _listed("The branches give results of different types: {}.", _ONE_AND_OTHER, "the result"),
         lambda match: (
             "All branches have to give the same shape: pad the smaller one, or choose before the slice is taken."
             if "shape" in " ".join(item.reason for item in mismatches(match.string))
@@ -138,7 +145,7 @@ ROWS = (
     Recogniser(
         "branch-trees",
         _TYPE,
-        _listed("The branches give results of different structure: {}.", "the result"),
+        _listed("The branches give results of different structure: {}.", _ONE_AND_OTHER, "the result"),
         "Return the same structure of tuples and dicts from all branches; a branch that has nothing to give returns "
         "zeros, or its input.",
         pattern=r"branch outputs must have the same pytree structure",
@@ -191,7 +198,8 @@ ROWS = (
         _TYPE,
         "The condition of a while loop gave {given} instead of one boolean.",
         "Reduce it to one: `jnp.any(...)` or `jnp.all(...)`.",
-        pattern=r"cond_fun must return a boolean scalar, but got (?:output type\(s\) |pytree )(?P<given>[^\n]*?)\.?$",
+        pattern=r"cond_fun must return a boolean scalar, but got (?:output type\(s\) "
+        r"\[(?:ShapedArray\()?|pytree )(?P<given>[^\n)]*)",
         samples=("cond_fun must return a boolean scalar, but got output type(s) [ShapedArray(bool[3])].",),
         page="jax.lax.while_loop",
     ),

@@ -12,7 +12,7 @@ ROWS = (
     Recogniser(
         "too-many-indices",
         ("IndexError",),
-        "{expression} has more indices than the array has dimensions ({rank}).",
+        "{expression} has more indices than the array, of rank {rank}, has dimensions.",
         "Leave one out, or look at where a dimension was lost; under `jax.vmap` the mapped dimension is not there.",
         pattern=r"Too many indices: (?:array is )?(?P<rank>\d+)-dimensional",
         samples=(
@@ -32,7 +32,8 @@ ROWS = (
         "mask-shape",
         ("IndexError",),
         "A mask of shape {mask} was used on an array, or an axis of it, of shape {shape}.",
-        "A mask has the shape of what it masks, or of its first axes: compare it with `x` itself, or slice one of them.",
+        "A mask has the shape of what it masks, or of its first axes: compare it with `x` itself, or slice "
+        "one of them.",
         pattern=r"boolean index did not match shape of indexed array in index \d+: got (?P<mask>\([^)]*\)), expected "
         r"(?P<shape>\[[^\]]*\]|\([^)]*\))",
         samples=("boolean index did not match shape of indexed array in index 0: got (4,), expected [3]",),
@@ -155,7 +156,7 @@ ROWS = (
     Recogniser(
         "pad-widths",
         _VALUE,
-        "The widths have the shape {given}, for an array with {rank} dimensions.",
+        "The widths have the shape {given}, for an array of rank {rank}.",
         "Give one pair (before, after) to pad each dimension by, or one pair for all.",
         pattern=r"pad_width with nd=(?P<rank>\d+) has unsupported shape (?P<given>\([^)]*\))",
         samples=("jnp.pad: pad_width with nd=1 has unsupported shape (2, 2). Valid shapes are (1, 2), (1, 2), (2,)",),

@@ -22,7 +22,7 @@ _OPTIMISED = 0x1  # inspect.CO_OPTIMIZED: a function's frame, whose variables ar
 _MISSING = object()
 
 
-def operands_of(node: ast.expr | None, frame: types.FrameType) -> tuple[Operand, ...]:
+def operands_of(node: ast.AST | None, frame: types.FrameType) -> tuple[Operand, ...]:
     """The operands of an expression in a frame, in the order in which they are written, each once."""
     found: dict[str, str] = {}
     variables = _variables(frame)

@@ -126,7 +126,8 @@ class Recogniser:
         pattern: Looked for in the message where class and form alone do not tell; "" where they do.
         samples: Messages that the pattern matches, as JAX or XLA wrote them.
         forms: What the code at the place has to be, as in `Site.forms`; () for anything.
-        page: The function of JAX to read about; where the class has a page of its own, that goes first.
+        page: The function of JAX to read about, of which groups of the pattern can be part; where the class has a page
+            of its own, that goes first.
     """
 
     kind: str
@@ -156,7 +157,7 @@ class Recogniser:
         found, advice = (
             text(match) if callable(text) else text.format_map(words) for text in (self.found, self.advice)
         )
-        page = failure.page or (_FUNCTION_PAGE.format(self.page) if self.page else "")
+        page = failure.page or (_FUNCTION_PAGE.format(self.page.format_map(words)) if self.page else "")
         return Diagnosis(self.kind, found, advice, page, words.get("symbol", ""))
 
 

@@ -192,7 +192,7 @@ ROWS = (
     Recogniser(
         "axis-out-of-range",
         (),
-        "The axes of {expression} do not fit: axis {axis} was asked of an array with {rank} dimensions.",
+        "The axes of {expression} do not fit: axis {axis} was asked of an array of rank {rank}.",
         "A permutation names each axis once, counted from 0.",
         pattern=r"axis (?P<axis>-?\d+) is out of bounds for array of dimension (?P<rank>\d+)",
         samples=("axis 2 is out of bounds for array of dimension 2",),
@@ -202,7 +202,7 @@ ROWS = (
     Recogniser(
         "axis-out-of-range",
         (),
-        "Axis {axis} was asked of an array with {rank} dimensions.",
+        "Axis {axis} was asked of an array of rank {rank}.",
         "Axes count from 0, and from the end with -1. Look at where a dimension was lost; `keepdims=True` "
         "keeps those that "
         "are summed over.",

@@ -24,13 +24,13 @@ class Site:
     """Where code stood.
 
     Attributes:
-        text: The expression on one line, shortened; "" where it is not known.
+        text: The expression on one line, or the assignment of whose target it is; shortened; "" where it is not known.
         node: Its syntax tree; None where it is not known.
         forms: What it is and stands in, from inside out: ``call max``, ``and``, ``if``, ``raise`` and so on.
     """
 
     text: str = ""
-    node: ast.expr | None = None
+    node: ast.AST | None = None
     forms: tuple[str, ...] = ()
 
 
@@ -61,8 +61,16 @@ def site_at(file: str, position: Position) -> Site:
     lines = source_lines(file)
     if not 0 < position.line <= position.end_line <= len(lines):
         return NOWHERE
+    path = _path(lines, position)
+    statement = path[-1] if path else None
+    if isinstance(statement, ast.Assign | ast.AugAssign) and statement.value not in path:
+        # What is written to, without what is written, says half of it.
+        position = Position(
+            statement.lineno, statement.end_lineno or 0, statement.col_offset, statement.end_col_offset or 0
+        )
+        return Site(_one_line(_slice(lines, position)), statement, tuple(_forms(path)))
     text = _slice(lines, position)
-    return Site(_one_line(text), _expression(text), tuple(_forms(lines, position)))
+    return Site(_one_line(text), _expression(text), tuple(_forms(path)))
 
 
 def returns_of(file: str, line: int) -> tuple[int, ...]:
@@ -108,21 +116,23 @@ def _expression(text: str) -> ast.expr | None:
     return None  # A statement, or no Python at all.
 
 
-def _forms(lines: tuple[str, ...], position: Position) -> Iterator[str]:
-    tree = _tree(lines)
-    if tree is None:
-        return
+def _path(lines: tuple[str, ...], position: Position) -> list[ast.AST]:
+    """The nodes that hold a position, from inside out, up to the statement; [] where the file is no Python."""
     path: list[ast.AST] = []
-    node: ast.AST | None = tree
+    node: ast.AST | None = _tree(lines)
     while node is not None:
         path.append(node)
         node = next((child for child in ast.iter_child_nodes(node) if _holds(child, position)), None)
+    path.reverse()
+    last = next((number for number, node in enumerate(path) if isinstance(node, ast.stmt)), len(path))
+    return path[: last + 1]
+
+
+def _forms(path: list[ast.AST]) -> Iterator[str]:
     inner: ast.AST | None = None
-    for node in reversed(path):
+    for node in path:
         yield from _forms_of(node, inner)
         inner = node
-        if isinstance(node, ast.stmt):
-            return
 
 
 def _forms_of(node: ast.AST, inner: ast.AST | None) -> Iterator[str]:

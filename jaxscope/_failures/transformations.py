@@ -3,10 +3,19 @@
 Output: rows of the table of failures.
 """
 
+import re
+
 from jaxscope._failures.records import Recogniser
 
 _TYPE = ("TypeError",)
 _VALUE = ("ValueError",)
+
+
+def _sizes(match: re.Match[str]) -> str:
+    # * one axis had size 3: axis 0 of argument args of type float32[3];
+    sizes = re.findall(r"had size (\d+)", match["sizes"])
+    return f"The axes to be mapped over have different sizes: {' and '.join(sizes[:6])}."
+
 
 ROWS = (
     Recogniser(
@@ -63,7 +72,7 @@ ROWS = (
     Recogniser(
         "gradient-dtype",
         _TYPE,
-        "A gradient was asked by an argument of type {dtype}, and only floating-point numbers have one.",
+        "A gradient was asked for an argument of type {dtype}, and only floating-point numbers have one.",
         "Convert it, `x.astype(jnp.float32)`, or name the right argument in argnums=; `allow_int=True` gives float0 "
         "instead of an error.",
         pattern=r"requires real- or complex-valued inputs \(input dtype .*\), but got (?P<dtype>\w+)",
@@ -88,7 +97,7 @@ ROWS = (
     Recogniser(
         "mapped-sizes",
         _VALUE,
-        "The axes to be mapped over have different sizes: {sizes}.",
+        _sizes,
         "All mapped arguments need the same size along their axis: choose it with in_axes=, and None for what is the "
         "same each time.",
         pattern=r"got inconsistent sizes for array axes to be mapped:\n(?P<sizes>.*)",

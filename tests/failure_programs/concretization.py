@@ -141,7 +141,7 @@ def numpy_array(x):
     return np.asarray(x) + 1  # <- here
 
 
-@program("tracer-to-numpy", "f32[3]", hint=".at[")
+@program("tracer-to-numpy", "f32[3]", hint=".at[", operands=("out: f64[3]", "x: f32[3]"))
 def numpy_assignment(x):
     out = np.zeros(3)
     out[:] = x  # <- here
@@ -265,6 +265,6 @@ def iterate_over_a_scalar(x):
     return [v + 1 for v in x]  # <- here
 
 
-@program("array-attribute", "f32[3]", hint="jnp", operands=("x: f32[3]",))
+@program("array-attribute", "f32[3]", hint="np.asarray(x)", operands=("x: f32[3]",))
 def method_of_another_library(x):
     return x.numpy()  # <- here

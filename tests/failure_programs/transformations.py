@@ -129,7 +129,7 @@ def leak_from_vmap(x):
 @program("leaked-tracer", "f32[3]", hint="Return it", since=(0, 11))
 def leak_from_grad(x):
     kept = []
-    jax.grad(lambda y: (kept.append(y) or y.sum()))(x)
+    jax.grad(lambda y: kept.append(y) or y.sum())(x)
     return jnp.sin(kept[0])  # <- here
 
 
