@@ -6,8 +6,10 @@ records.
 """
 
 import fnmatch
+import re
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -27,7 +29,7 @@ from jaxscope._analysis.stablehlo_cost import count_stablehlo
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
 from jaxscope._dumps import dump_texts
-from jaxscope._failures import explain, message_of
+from jaxscope._failures import Explanation, explain, message_of
 from jaxscope._inputs import Request
 from jaxscope._ir import hlo, stablehlo
 from jaxscope._ir import jaxpr as jaxpr_parser
@@ -80,6 +82,7 @@ class Facts:
         self.running: str | None = None
         self._stages: dict[str, Stage] = {}
         self._listings: dict[str, LinkedListing] = {}
+        self._explanations: dict[str, Explanation] = {}
         self._costs: dict[str, ProgramCost] = {}
         self._dump: dict[str, str] | None = None
         self._refusals: dict[str, UnavailableError] = {}
@@ -283,9 +286,33 @@ class Facts:
             own = (self.definition.file, self.definition.first_line) if self.definition else None
             frames: list[Frame] = list(self.listing(earliest).stacks.frames) if earliest else []
             if failed is not None:
-                frames += explain(failed.error, failed.key).frames
+                frames += self.explanation(failed.key).frames
             self._python = (made_from, python_listing(frames, own))
         return self._python[1]
+
+    def explanation(self, key: str) -> Explanation:
+        """A failed stage in words and places.
+
+        What failed in a compiler, which knows no Python, is looked for by its name in the text that it was given.
+        """
+        if key not in self._explanations:
+            error = self._stages[key].error
+            assert error is not None
+            own = self.definition
+            explanation = explain(error, key, Frame(own.file, self.name, own.first_line) if own is not None else None)
+            if explanation.symbol and not explanation.frames and self.product("lower") is not None:
+                explanation = replace(explanation, frames=self._frames_naming(explanation.symbol))
+            self._explanations[key] = explanation
+        return self._explanations[key]
+
+    def _frames_naming(self, symbol: str) -> tuple[Frame, ...]:
+        """The places of the first op of the StableHLO that names `symbol`, innermost first; () where none does."""
+        linked = self.listing("stablehlo")
+        named = re.compile(rf"[@\"]{re.escape(symbol)}(?![\w.])")  # stablehlo.custom_call @my_call(%arg0)
+        for op, stack in zip(linked.listing.ops, linked.op_stack):
+            if named.search(linked.listing.lines[op.line]):
+                return tuple(linked.stacks.walk(stack))
+        return ()
 
     def python_name(self) -> str:
         """Short name of the file that holds the function, or else of the first one shown."""

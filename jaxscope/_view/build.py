@@ -11,12 +11,12 @@ from typing import Any
 
 import jaxscope
 from jaxscope._facts import Facts
-from jaxscope._failures import explain
+from jaxscope._failures import Explanation
 from jaxscope._links import LinkedListing
 from jaxscope._lower_level import LowerListing
 from jaxscope._programs import Programs
 from jaxscope._sources import display_name, source_line
-from jaxscope._stages import STAGES, Stage, StageSpec
+from jaxscope._stages import STAGES, StageSpec
 from jaxscope._view import tables
 from jaxscope._view.cells import Page
 from jaxscope._view.comparison import comparison_tables
@@ -197,7 +197,7 @@ def _stage_tab(facts: Facts, spec: StageSpec) -> Tab:
         return tab
     tab.update(status=stage.status, seconds=stage.seconds, reason=stage.reason, notes=list(stage.warnings))
     if stage.error is not None:
-        tab["failure"] = failure_view(stage)
+        tab["failure"] = failure_view(facts.explanation(stage.key))
     if stage.status == "done":
         listing = facts.listing(spec.dialect)
         ops = len(listing.listing.ops)
@@ -253,10 +253,8 @@ def _describe(tab: Tab, listing: LinkedListing, unit: tuple[str, str]) -> None:
         tab["notes"].append(f"{share} of {unit[1]} linked to Python ({listing.linked_ops:,} of {ops:,}).")
 
 
-def failure_view(stage: Stage) -> FailureView:
+def failure_view(explanation: Explanation) -> FailureView:
     """A failed stage in words and places."""
-    explanation = explain(stage.error, stage.key) if stage.error is not None else None
-    assert explanation is not None
     return FailureView(
         headline=explanation.headline,
         message=explanation.message,
