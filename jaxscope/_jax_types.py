@@ -108,6 +108,23 @@ def abstract_type(value: Any) -> Any:
     return core.shaped_abstractify(value)
 
 
+def traced_type(value: Any) -> Any:
+    """The type under which jit traces `value`: like `abstract_type`, with explicit shardings and memory spaces.
+
+    Types that compare equal share a trace. Deletable with `abstract_type`.
+    """
+    if isinstance(value, jax.ShapeDtypeStruct):
+        dtype = dtypes.canonicalize_dtype(value.dtype, allow_extended_dtype=True)
+        # Narrowed here because shaped_abstractify warns of it on 0.12.
+        value = value if dtype == value.dtype else value.update(dtype=dtype)
+    return core.shaped_abstractify(value)
+
+
+def is_abstract(value: Any) -> bool:
+    """Whether `value` is one of JAX's own types already; `jax.core.AbstractValue` leaves the public API."""
+    return isinstance(value, core.AbstractValue)
+
+
 def short_type(aval: Any) -> str:
     """JAX's short form of a type: ``f32[8,128]``, ``f32[8@x,4]``, ``key<fry>[]``, ``float0[3]``.
 

@@ -14,7 +14,7 @@ ORDER = [
     {"_targets.model", "_worker_messages"},
     {"_worker"},
     {"_jax", "_jax_topology"},
-    {"_jax_types", "_jax_dump", "_jax_mlir", "_jax_worker"},
+    {"_jax_types", "_jax_dump", "_jax_equations", "_jax_mlir", "_jax_worker"},
     {"_worker_main"},
     {"_specs"},
     {"_inputs"},

@@ -77,6 +77,19 @@ def compare(
     return _Walker(paths, static, leaves_agree, value_text).walk(compiled, called)
 
 
+def compare_trees(first: Side, second: Side, path: str) -> Walk:
+    """Walks two structures that are no arguments of a call, such as the carry of a loop before and after its body.
+
+    Args:
+        first: The structure that is wanted.
+        second: The structure that is there.
+        path: What to call the whole.
+    """
+    walker = _Walker((), (), lambda *_: True, lambda _: "")
+    walker.place(Node(first, first.tree, 0, 0), Node(second, second.tree, 0, 0), path)
+    return walker.found
+
+
 class _Walker:
     def __init__(
         self,
