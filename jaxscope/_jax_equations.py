@@ -19,24 +19,18 @@ from jaxscope._ir.model import Frame
 # Behind these, a stack goes on to whoever caused the trace: on 0.8 that is the first caller of a cached function, not
 # the one at hand; from 0.9 on stacks end before them.
 _TRACE_BOUNDARIES = frozenset({"trace_to_jaxpr_dynamic", "trace_to_jaxpr", "trace_to_jaxpr_nounits"})
-# Frames that every equation has, whatever function of JAX made it, by module and function.
+# Modules every equation passes through, whatever function of JAX made it.
 _MACHINERY = frozenset(
     (
-        "core.bind",
-        "core._true_bind",
-        "core.bind_with_trace",
-        "core._bind_with_trace",
-        "source_info_util.current",
-        "source_info_util.wrapper",
-        "contextlib.inner",
-        "partial_eval.process_primitive",
-        "partial_eval.default_process_primitive",
-        "pjit._run_python_pjit",
-        "pjit._python_pjit_helper",
-        "pjit.cache_miss",
-        "traceback_util.reraise_with_filtered_traceback",
-        "linear_util._get_result_paths_thunk",
-        "lax._convert_element_type_bind_with_trace",
+        "api_util",
+        "contextlib",
+        "core",
+        "linear_util",
+        "partial_eval",
+        "pjit",
+        "profiler",
+        "source_info_util",
+        "traceback_util",
     )
 )
 
@@ -87,9 +81,9 @@ def _read_source(traceback: Any) -> EquationSource:
         if _jax.is_user_file(code.co_filename):
             frames.append(_frame(source_info_util.raw_frame_to_frame(code, instruction)))
         elif not frames:
-            name = f"{PurePath(code.co_filename).stem}.{code.co_name}"
-            if name not in _MACHINERY:
-                functions.append(name)
+            module = PurePath(code.co_filename).stem
+            if module not in _MACHINERY:
+                functions.append(f"{module}.{code.co_name}")
     return EquationSource(tuple(functions), tuple(frames), id(traceback))
 
 
