@@ -256,17 +256,16 @@ def _by_reader(
         # A reader in another call was given what this one returns, and was not its reason.
         return None
     other, other_before = partner
+    weak = _jax_equations.is_weak(operand) or _jax_equations.is_weak(other)
+    promoted = None if weak else _promoted_with_x64(np.dtype(before), np.dtype(other_before))
     if _is_float(after) and not _is_float(before):
+        # A division makes floats of any numbers: 1 / 2 and 1 / 2.0 look alike here. JAX promotes i64 and u64 to a float.
         python_number = _jax_equations.is_literal(other) and _jax_equations.is_weak(other)
-        if not _is_float(other_before) or (name == "div" and python_number):
-            # Neither operand is a float, or a division, which makes floats of any: 1 / 2 and 1 / 2.0 look alike here.
+        if (name == "div" and python_number) or (not _is_float(other_before) and (name == "div" or promoted != after)):
             return Reason("float function", operand, None, name)
-    if _jax_equations.is_weak(operand) or _jax_equations.is_weak(other):
+    if weak or promoted == after:
         return Reason("promotion", operand, other, name)
-    promoted = _promoted_with_x64(np.dtype(before), np.dtype(other_before))
-    if promoted == after:
-        return Reason("promotion", operand, other, name)
-    if promoted is not None and np.dtype(promoted).kind == np.dtype(after).kind == "i":
+    if promoted is not None and jax.dtypes.issubdtype(promoted, np.integer):
         return Reason("x64 truncation", operand, other, name)
     return None
 
@@ -406,8 +405,10 @@ def describe_operand(operand: Any, origins: Mapping[Any, str], around: Surroundi
     """
     text = type_text(operand.aval)
     if _jax_equations.is_literal(operand):
-        kind = "Python number" if _jax_equations.is_weak(operand) and np.ndim(operand.val) == 0 else "constant"
-        return Operand(text, f"the {kind} {np.asarray(operand.val).item()!r}" if np.ndim(operand.val) == 0 else f"a {kind}")
+        if np.ndim(operand.val) != 0:
+            return Operand(text, "a constant")
+        # A Python number is weak, unless JAX has converted it before it was written down.
+        return Operand(text, f"the number {np.asarray(operand.val).item()!r}")
     operand = around.passed_from(operand)
     if operand in origins:
         return Operand(text, origins[operand])
