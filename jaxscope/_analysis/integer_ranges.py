@@ -77,7 +77,9 @@ class _Ranges:
         self.sources: dict[int, _jax_equations.EquationSource] = {}
         self.known: dict[tuple[int, tuple[Range | None, ...]], tuple[Range | None, ...]] = {}
 
-    def jaxpr(self, jaxpr: Any, inputs: tuple[Range | None, ...], frames: tuple[Frame, ...]) -> tuple[Range | None, ...]:
+    def jaxpr(
+        self, jaxpr: Any, inputs: tuple[Range | None, ...], frames: tuple[Frame, ...]
+    ) -> tuple[Range | None, ...]:
         key = (id(jaxpr), inputs)
         if (answer := self.known.get(key)) is not None:
             return answer
@@ -116,7 +118,8 @@ class _Ranges:
             # What a loop carries is anything after some turns; only what stays the same keeps its range.
             changing = {index for index in inner.carried if index is not None}
             inputs = tuple(
-                None if operand is None or index in changing or loops and equation.primitive.name == "while"
+                None
+                if operand is None or index in changing or (loops and equation.primitive.name == "while")
                 else taken[operand]
                 for index, operand in enumerate(inner.inputs)
             )

@@ -229,9 +229,7 @@ def _conversion(equation: Any, around: Surroundings) -> Reason | None:
     return Reason("cast in a JAX function", operand, None, cast or _last(functions))
 
 
-def _by_reader(
-    equation: Any, reader: Any, around: Surroundings, before: Any, after: Any, asked: bool
-) -> Reason | None:
+def _by_reader(equation: Any, reader: Any, around: Surroundings, before: Any, after: Any, asked: bool) -> Reason | None:
     """The reason as far as the equation that reads the converted value tells it."""
     if reader is None:
         return None

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from jaxscope._analysis.pytrees import Node, Side, describe, is_equal, same, unequal_parts
 from jaxscope._analysis.types import root_name, shorten
 
-Verdict = Literal["raises", "accepted"]
+Verdict = Literal["raises", "copied", "accepted"]
 Kind = Literal[
     "missing",
     "extra",

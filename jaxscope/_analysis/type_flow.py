@@ -144,9 +144,7 @@ def truncation_of(message: str, file: str = "", line: int = 0) -> Truncation | N
     return Truncation(match.group(1) or match.group(2), match.group(4), match.group(3) or "", file, line)
 
 
-def type_flow(
-    closed_jaxpr: Any, listing: Listing | None = None, truncations: Iterable[Truncation] = ()
-) -> TypeFlow:
+def type_flow(closed_jaxpr: Any, listing: Listing | None = None, truncations: Iterable[Truncation] = ()) -> TypeFlow:
     """Every change of type in a traced program.
 
     Args:
