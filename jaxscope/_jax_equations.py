@@ -167,8 +167,7 @@ def _inner(name: str, equation: Any, parameter: str, number: int, jaxpr: Any) ->
     none = (None,) * gives
     parameters = equation.params
     if name == "scan" and parameter == "jaxpr" and takes == operands:
-        # 0.12 tells the two apart in another way; the number of consts and of carries are kept in all versions.
-        constants, carries = _count(parameters, "num_consts"), _count(parameters, "num_carry")
+        constants, carries = _scan_counts(parameters)
         carried = tuple(constants + index if index < carries else None for index in range(gives))
         return Inner(parameter, number, jaxpr, tuple(range(operands)), whole, carried)
     if name == "while":
@@ -185,6 +184,15 @@ def _inner(name: str, equation: Any, parameter: str, number: int, jaxpr: Any) ->
     if parameter in ("jaxpr", "call_jaxpr", "fun_jaxpr") and takes == operands and gives == results:
         return Inner(parameter, number, jaxpr, tuple(range(operands)), whole, none)
     return nothing
+
+
+def _scan_counts(parameters: Any) -> tuple[int, int]:
+    """How many operands of a scan stay the same in all turns, and how many are carried."""
+    if (parts := parameters.get("ft_in")) is not None:
+        # Since 0.12 the operands are a tree of three parts.
+        constants, carry, _ = parts.unpack()
+        return len(constants), len(carry)
+    return _count(parameters, "num_consts"), _count(parameters, "num_carry")
 
 
 def _count(parameters: Any, key: str) -> int:

@@ -15,7 +15,7 @@ ORDER = [
     {"_worker"},
     {"_jax", "_jax_topology"},
     {"_jax_types", "_jax_dump", "_jax_equations", "_jax_mlir", "_jax_worker"},
-    {"_worker_main"},
+    {"_worker_main", "_truncations"},
     {"_specs"},
     {"_inputs"},
     {"_targets"},

@@ -23,7 +23,7 @@ from jaxscope import _jax_equations, _jax_types
 
 Cause = Literal[
     "explicit cast",
-    "cast in a JAX function",
+    "cast in a called function",
     "promotion",
     "x64 truncation",
     "float function",
@@ -32,6 +32,7 @@ Cause = Literal[
     "weak type gained",
     "weak type lost",
     "operation",
+    "creation",
 ]
 
 # What users call to ask for a type, as JAX's stack names it.
@@ -174,6 +175,17 @@ def reason_of(equation: Any, around: Surroundings) -> Reason | None:
     return _operation(equation)
 
 
+def is_creation(equation: Any) -> bool:
+    """Whether an equation makes floating-point numbers of none: iotas, filled arrays, draws of random numbers."""
+    (result, *_) = equation.outvars or (None,)
+    dtype = _jax_equations.numeric_dtype(result) if result is not None else None
+    if dtype is None or not _is_float(dtype) or any(_jax_equations.inner_jaxprs(equation)):
+        return False
+    taken = [operand for operand in equation.invars if not _jax_equations.is_literal(operand)]
+    dtypes = map(_jax_equations.numeric_dtype, taken)
+    return not any(other is not None and _is_float(other) for other in dtypes)
+
+
 def _operation(equation: Any) -> Reason | None:
     """An operation that by its nature gives another type: positions, bits, parts of complex numbers."""
     given = _jax_equations.numeric_dtype(equation.outvars[0])
@@ -226,7 +238,7 @@ def _conversion(equation: Any, around: Surroundings) -> Reason | None:
     if _is_float(after) and not _is_float(before) and cast is None:
         # sqrt and other functions of one operand, which compute in floating point whatever they are given.
         return Reason("float function", operand, None, _name(functions, reader))
-    return Reason("cast in a JAX function", operand, None, cast or _last(functions))
+    return Reason("cast in a called function", operand, None, cast or _last(functions))
 
 
 def _by_reader(equation: Any, reader: Any, around: Surroundings, before: Any, after: Any, asked: bool) -> Reason | None:
@@ -243,7 +255,7 @@ def _by_reader(equation: Any, reader: Any, around: Surroundings, before: Any, af
             return None
         if _is_float(before) and not asked and not _is_restored(reader, around, before):
             # Sums of short floats come back as short floats, unless jnp.sum(..., dtype=) asked for more.
-            causes: tuple[Cause, Cause] = ("explicit cast", "cast in a JAX function")
+            causes: tuple[Cause, Cause] = ("explicit cast", "cast in a called function")
             return Reason(causes[len(functions) > 1], operand, None, _last(functions) or name)
         return Reason("accumulation", operand, None, name)
     if asked:
@@ -257,9 +269,9 @@ def _by_reader(equation: Any, reader: Any, around: Surroundings, before: Any, af
     weak = _jax_equations.is_weak(operand) or _jax_equations.is_weak(other)
     promoted = None if weak else _promoted_with_x64(np.dtype(before), np.dtype(other_before))
     if _is_float(after) and not _is_float(before):
-        # A division makes floats of any numbers: 1 / 2 and 1 / 2.0 look alike here. JAX promotes i64 and u64 to a float.
-        python_number = _jax_equations.is_literal(other) and _jax_equations.is_weak(other)
-        if (name == "div" and python_number) or (not _is_float(other_before) and (name == "div" or promoted != after)):
+        # A division makes floats of any numbers: 1 / 2 and 1 / 2.0 look alike. JAX promotes i64 and u64 to a float.
+        number = _jax_equations.is_literal(other) and np.ndim(other.val) == 0
+        if (name == "div" and number) or (not _is_float(other_before) and (name == "div" or promoted != after)):
             return Reason("float function", operand, None, name)
     if weak or promoted == after:
         return Reason("promotion", operand, other, name)
@@ -407,11 +419,16 @@ def describe_operand(operand: Any, origins: Mapping[Any, str], around: Surroundi
             return Operand(text, "a constant")
         # A Python number is weak, unless JAX has converted it before it was written down.
         return Operand(text, f"the number {np.asarray(operand.val).item()!r}")
-    operand = around.passed_from(operand)
+    origin = around.passed_from(operand)
+    if _jax_equations.is_literal(origin):
+        # A filled array is told by its number.
+        return Operand(text, describe_operand(origin, origins, around).origin)
+    operand = origin
     if operand in origins:
         return Operand(text, origins[operand])
     if (maker := around.maker(operand)) is not None:
-        return Operand(text, f"result of {maker.primitive.name}")
+        called = maker.params.get("name") if maker.primitive.name in ("jit", "pjit") else None
+        return Operand(text, f"result of {str(called or maker.primitive.name).lstrip('_')}")
     return Operand(text, "a constant" if operand in around.jaxpr.constvars else "")
 
 

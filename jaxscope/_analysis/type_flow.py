@@ -7,7 +7,6 @@ were cut, and where integers may overflow. Causes are found in `jaxscope._analys
 change reaches in `jaxscope._analysis.downstream`.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -19,9 +18,19 @@ from jaxscope import _jax_equations
 from jaxscope._analysis.downstream import Downstream, Enclosing
 from jaxscope._analysis.integer_ranges import OverflowRisk, overflow_risks
 from jaxscope._analysis.jaxpr_lines import line_of_equations
-from jaxscope._analysis.promotions import Cause, Operand, Reason, Surroundings, describe_operand, reason_of, type_text
+from jaxscope._analysis.promotions import (
+    Cause,
+    Operand,
+    Reason,
+    Surroundings,
+    describe_operand,
+    is_creation,
+    reason_of,
+    type_text,
+)
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._ir.model import Frame, Listing
+from jaxscope._truncations import Truncation
 
 Concern = Literal["16-bit float widened", "64-bit float unasked", "int to float", "float narrowed"]
 
@@ -30,7 +39,7 @@ _MAXIMUM_VISITS = 20_000
 _NO_LISTING = Unavailable("No listing of the jaxpr was given.")
 _NOT_PRINTED = Unavailable("Its line in the listing could not be found.")
 _NO_EQUATION = Unavailable("Nothing of it is in the program.")
-_NOT_FLOATING = Unavailable("Only changes to a floating-point or wider type are followed.")
+_NOT_WIDENED = Unavailable("Only changes to a wider or floating-point type are followed.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +50,8 @@ class TypeChange:
         path: The equation: ``eqns[3].jaxpr.eqns[0]``.
         primitive: What does it: ``convert_element_type``, ``dot_general``.
         cause: Why.
-        before: The type before: ``bf16[4]``; ``f32[] weak`` for one that gives way in arithmetic.
+        before: The type before: ``bf16[4]``; ``f32[] weak`` for one that gives way in arithmetic, ``nothing`` for
+            numbers that are made here.
         after: The type after.
         operand: The value that changed.
         widened_by: The operand that asked for the new type; Unavailable where no other operand did.
@@ -63,7 +73,7 @@ class TypeChange:
     function: str
     frames: tuple[Frame, ...]
     line: int | Unavailable = _NO_LISTING
-    downstream_ops: int | Unavailable = _NOT_FLOATING
+    downstream_ops: int | Unavailable = _NOT_WIDENED
     calls: int = 1
     concerns: tuple[Concern, ...] = ()
 
@@ -74,7 +84,8 @@ class TypeChange:
         if isinstance(self.widened_by, Operand):
             text += f" by {self.widened_by}"
         if self.function:
-            text += f" in {self.function if self.function.startswith('jnp.') else self.function.rpartition('.')[2]}"
+            name = self.function if self.function.startswith("jnp.") else self.function.rpartition(".")[2]
+            text += f" in {name.lstrip('_')}"
         if isinstance(self.downstream_ops, int) and self.downstream_ops:
             noun = "op runs" if self.downstream_ops == 1 else "ops run"
             text += f"; from here {self.downstream_ops} {noun} in {self.after.partition('[')[0]}"
@@ -104,53 +115,13 @@ class TypeFlow:
         return tuple(change for change in self.changes if set(concerns) & set(change.concerns))
 
 
-@dataclass(frozen=True, slots=True)
-class Truncation:
-    """A 64-bit type that was asked for and cut because 64-bit mode is off.
-
-    Attributes:
-        asked: The type that was asked for: ``float64``.
-        given: The type that was given instead.
-        function: The function that was asked, ``astype``; "" where JAX does not say.
-        file: Where, "" where that is not known.
-        line: The line there, from 1; 0 where that is not known.
-    """
-
-    asked: str
-    given: str
-    function: str
-    file: str = ""
-    line: int = 0
-
-
-# "Explicitly requested dtype float64 requested in astype is not available, and will be truncated to dtype float32. To"
-# JAX 0.8 writes <class 'jax.numpy.float64'> for a scalar type.
-_TRUNCATED = re.compile(
-    r"Explicitly requested dtype (?:<class '(?:\w+\.)*(\w+)'>|(\w+))(?: +requested in (\S+))? is not available,"
-    r"\s+and will be truncated to dtype (\w+)"
-)
-
-
-def truncation_of(message: str, file: str = "", line: int = 0) -> Truncation | None:
-    """The truncation that a warning of JAX tells of; None for other warnings.
-
-    Args:
-        message: The text of the warning.
-        file: The file Python noted with it (`warnings.WarningMessage.filename`).
-        line: The line there, from 1.
-    """
-    if (match := _TRUNCATED.search(message)) is None:
-        return None
-    return Truncation(match.group(1) or match.group(2), match.group(4), match.group(3) or "", file, line)
-
-
 def type_flow(closed_jaxpr: Any, listing: Listing | None = None, truncations: Iterable[Truncation] = ()) -> TypeFlow:
     """Every change of type in a traced program.
 
     Args:
         closed_jaxpr: The program's own jaxpr: `jax.stages.Traced.jaxpr`.
         listing: The listing of its text, for the lines.
-        truncations: What JAX warned of while the program was traced.
+        truncations: What `jaxscope._truncations.noted_truncations` noted while the program was traced.
 
     Returns:
         The changes; shapes and values are not looked at.
@@ -198,12 +169,22 @@ class _Walk:
             self.holds_changes[id(jaxpr)] = False
             around = self.around(jaxpr)
             found = any(
-                reason_of(equation, around) is not None
+                self.reason(equation, around) is not None
                 or any(self.has_changes(inner.jaxpr) for inner in _jax_equations.inner_jaxprs(equation))
                 for equation in jaxpr.eqns
             )
             self.holds_changes[id(jaxpr)] = found
         return found
+
+    def reason(self, equation: Any, around: Surroundings) -> Reason | None:
+        """Why an equation changes a type, or makes 64-bit floats of nothing in a program that is given none."""
+        if (reason := reason_of(equation, around)) is not None or self.takes_wide:
+            return reason
+        (result, *_) = equation.outvars or (None,)
+        dtype = None if result is None else _jax_equations.numeric_dtype(result)
+        if dtype is None or _float_bits(dtype) != 64 or _jax_equations.is_weak(result) or not is_creation(equation):
+            return None
+        return Reason("creation", result, None, equation.primitive.name)
 
     def visit(
         self,
@@ -221,7 +202,7 @@ class _Walk:
         around = self.around(jaxpr)
         for index, equation in enumerate(jaxpr.eqns):
             place = f"{path}eqns[{index}]"
-            if (reason := reason_of(equation, around)) is not None:
+            if (reason := self.reason(equation, around)) is not None:
                 self.add(equation, reason, around, place, frames, enclosing, origins)
             for inner in _jax_equations.inner_jaxprs(equation):
                 if not self.has_changes(inner.jaxpr):
@@ -273,33 +254,40 @@ class _Walk:
                 path=path,
                 primitive=equation.primitive.name,
                 cause=reason.cause,
-                before=type_text(reason.operand.aval),
+                before="nothing" if reason.cause == "creation" else type_text(reason.operand.aval),
                 after=type_text(result.aval),
                 operand=describe_operand(reason.operand, origins, around),
                 widened_by=_no_partner(reason) if other is None else describe_operand(other, origins, around),
                 function=reason.function,
                 frames=frames,
                 line=self.line(equation),
-                downstream_ops=self.followed(equation, around.jaxpr, enclosing, before, after),
+                downstream_ops=self.followed(reason, equation, around.jaxpr, enclosing),
                 concerns=self.concerns(reason, before, after),
             )
         )
 
-    def followed(
-        self, equation: Any, jaxpr: Any, enclosing: Sequence[Enclosing], before: Any, after: Any
-    ) -> int | Unavailable:
-        widened = _width(after) > _width(before) or (_float_bits(after) and not _float_bits(before))
-        return self.downstream.count(jaxpr, equation, enclosing, after) if widened else _NOT_FLOATING
+    def followed(self, reason: Reason, equation: Any, jaxpr: Any, enclosing: Sequence[Enclosing]) -> int | Unavailable:
+        before = _jax_equations.numeric_dtype(reason.operand)
+        after = _jax_equations.numeric_dtype(equation.outvars[0])
+        wider = _width(after) > _width(before) or (_float_bits(after) and not _float_bits(before))
+        if wider or reason.cause == "creation":
+            return self.downstream.count(jaxpr, equation, enclosing, after)
+        return _NOT_WIDENED
 
     def concerns(self, reason: Reason, before: Any, after: Any) -> tuple[Concern, ...]:
         found: list[Concern] = []
         old, new = _float_bits(before), _float_bits(after)
+        if reason.cause == "creation":
+            return ("64-bit float unasked",)
+        if _jax_equations.is_weak(reason.operand) and reason.widened_by is not None:
+            # A Python number gives way, which is what it is for.
+            return ()
         asked = reason.cause in ("explicit cast", "preferred_element_type")
         if 0 < old <= 16 < new and reason.cause != "accumulation":
             found.append("16-bit float widened")
         if new == 64 > old and not asked and not self.takes_wide:
             found.append("64-bit float unasked")
-        if new and not old and not asked:
+        if new and not old and not asked and before != np.bool_ and reason.cause != "operation":
             found.append("int to float")
         if 0 < new < old and reason.cause != "accumulation":
             found.append("float narrowed")
@@ -332,9 +320,10 @@ def _with_truncations(changes: Sequence[TypeChange], truncations: Iterable[Trunc
         matches = [
             index
             for index, change in enumerate(found)
-            if change.cause in ("explicit cast", "cast in a JAX function")
+            if change.cause in ("explicit cast", "cast in a called function")
             and _jax_name(given) == change.after.partition("[")[0]
-            and any((frame.file, frame.line) == (truncation.file, truncation.line) for frame in change.frames[:1])
+            and truncation.frame is not None
+            and any(frame.position == truncation.frame.position for frame in change.frames[:1])
         ]
         for index in matches:
             found[index] = replace(found[index], cause="x64 truncation", function=truncation.function)
@@ -344,7 +333,7 @@ def _with_truncations(changes: Sequence[TypeChange], truncations: Iterable[Trunc
 
 
 def _unseen(truncation: Truncation, given: Any) -> TypeChange:
-    frames = (Frame(truncation.file, "", truncation.line),) if truncation.file else ()
+    frames = () if truncation.frame is None else (truncation.frame,)
     before, after = _jax_name(np.dtype(truncation.asked)), _jax_name(given)
     return TypeChange(
         path="",
