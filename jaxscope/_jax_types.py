@@ -7,7 +7,7 @@ entry per leaf. Each entry says why it is needed and what would let us delete it
 It is over 400 lines because a new JAX should break one file.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +108,23 @@ def abstract_type(value: Any) -> Any:
     return core.shaped_abstractify(value)
 
 
+def traced_type(value: Any) -> Any:
+    """The type under which jit traces `value`: like `abstract_type`, with explicit shardings and memory spaces.
+
+    Types that compare equal share a trace. Deletable with `abstract_type`.
+    """
+    if isinstance(value, jax.ShapeDtypeStruct):
+        dtype = dtypes.canonicalize_dtype(value.dtype, allow_extended_dtype=True)
+        # Narrowed here because shaped_abstractify warns of it on 0.12.
+        value = value if dtype == value.dtype else value.update(dtype=dtype)
+    return core.shaped_abstractify(value)
+
+
+def is_abstract(value: Any) -> bool:
+    """Whether `value` is one of JAX's own types already; `jax.core.AbstractValue` leaves the public API."""
+    return isinstance(value, core.AbstractValue)
+
+
 def short_type(aval: Any) -> str:
     """JAX's short form of a type: ``f32[8,128]``, ``f32[8@x,4]``, ``key<fry>[]``, ``float0[3]``.
 
@@ -145,20 +162,6 @@ def is_committed(value: Any) -> bool:
     return bool(getattr(value, "_committed", False))
 
 
-def required_placement(types: InputTypes, index: int) -> Any:
-    """The sharding that a call must bring for leaf `index`; None when it is free to bring any.
-
-    A compiled call compares neither dropped leaves nor shardings that were left to the compiler.
-    """
-    if types.shardings is None or (types.kept is not None and not types.kept[index]):
-        return None
-    sharding = types.shardings[index]
-    # jit(..., backend=) marks its shardings so that arguments are moved instead of refused.
-    if sharding is None or getattr(sharding, "_device_backend", False):
-        return None
-    return sharding if isinstance(sharding, jax.sharding.Sharding) else None
-
-
 def is_attached(sharding: Any) -> bool:
     """Whether the devices of a sharding can run something here: compile-only devices cannot.
 
@@ -168,6 +171,112 @@ def is_attached(sharding: Any) -> bool:
 
     clients = list(xla_bridge.backends().values())
     return all(any(getattr(device, "client", None) is client for client in clients) for device in sharding.device_set)
+
+
+@dataclass(frozen=True)
+class CallSignature:
+    """What jit compares of a call before it looks at types.
+
+    Attributes:
+        key: JAX's own record of static values and structures; equal records share a trace if their types do too.
+        leaves: The arrays, positional arguments first, then keyword arguments by name.
+        static_positions: Positions of the static arguments that were passed by position.
+        static_names: Names of those that were passed by keyword.
+        fixed_shardings: Whether the function was jitted with ``in_shardings``.
+    """
+
+    key: Any
+    leaves: tuple[Any, ...]
+    static_positions: tuple[int, ...]
+    static_names: tuple[str, ...]
+    fixed_shardings: bool
+
+
+def call_signature(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> CallSignature:
+    """Splits a call of a jitted function as jit does; raises what jit raises, for unhashable static values say.
+
+    `ArgumentSignature` and its parser have no public counterpart. Deletable when jit answers whether a call would hit.
+
+    Args:
+        jitted: A function made by `jax.jit`.
+        args: The positional arguments.
+        kwargs: The keyword arguments.
+    """
+    from jax._src.lib import jax_jit
+
+    info = jitted._jit_info
+    numbers, names = tuple(info.static_argnums or ()), tuple(info.static_argnames or ())
+    key, leaves = jax_jit.parse_arguments(
+        tuple(args), tuple(kwargs.values()), tuple(kwargs), numbers, names, _registry()
+    )
+    count = len(args)
+    # The parser takes any static values; they are hashed when the call is looked up.
+    hash(key)
+    positions = sorted({number % count for number in numbers if -count <= number < count} if count else ())
+    return CallSignature(
+        key=key,
+        leaves=tuple(leaves),
+        static_positions=tuple(positions),
+        static_names=tuple(name for name in kwargs if name in names),
+        fixed_shardings=bool(info.user_specified_in_shardings),
+    )
+
+
+def tells_static_types_apart() -> bool:
+    """Whether jit traces again for a static keyword argument that is equal but of another type, 1 and True.
+
+    JAX 0.8 looks its traces up by equality alone. Deletable when 0.8 is.
+    """
+    from jax._src import pjit
+
+    return hasattr(pjit, "_trace_for_jit")
+
+
+def own_layout(value: Any, aval: Any) -> Any:
+    """The layout of a committed array where it is not the device's usual one, else None.
+
+    What is usual is asked of the device's client, for which there is no public way.
+    """
+    from jax._src.interpreters import pxla
+
+    if not isinstance(value, jax.Array) or is_extended(aval) or not is_committed(value):
+        return None
+    layout = value.format.layout
+    return None if pxla.is_default_layout(layout, value.sharding, aval) else layout
+
+
+def are_placed_alike(first: Any, second: Any, rank: int) -> bool:
+    """Whether two shardings put an array on the same devices in the same pieces, memory kind included.
+
+    `is_equivalent_to` is public but takes the memory kind's default for another one.
+    """
+    return first.is_equivalent_to(second, rank) and first.memory_kind == second.memory_kind
+
+
+def are_cut_alike(first: Any, second: Any, rank: int) -> bool:
+    """Whether two shardings cut an array into the same pieces, whatever the devices; jit compares no more than that."""
+    from jax._src import op_shardings
+
+    return bool(
+        op_shardings.are_hlo_shardings_equal(first._to_xla_hlo_sharding(rank), second._to_xla_hlo_sharding(rank))
+    )
+
+
+def device_order(sharding: Any) -> tuple[Any, ...]:
+    """The devices of a sharding in its order, which `Sharding.device_set` does not keep."""
+    return tuple(sharding._device_assignment)
+
+
+def explicit_mesh_size(aval: Any) -> int:
+    """The number of devices in the mesh that a type names, 1 where it names none or not all of its axes."""
+    mesh = getattr(getattr(aval, "sharding", None), "mesh", None)
+    explicit = all(axis == jax.sharding.AxisType.Explicit for axis in getattr(mesh, "axis_types", None) or ())
+    return int(getattr(mesh, "size", 1) or 1) if explicit else 1
+
+
+def follows_device_argument(sharding: Any) -> bool:
+    """Whether a sharding comes from ``jit(..., backend=)`` or ``device=``, to which arguments are moved."""
+    return bool(getattr(sharding, "_device_backend", False))
 
 
 def input_types(traced: Any, lowered: Any, compiled: Any) -> InputTypes | None:

@@ -165,7 +165,7 @@ def test_types():
         ((O43.T.astype("float16"), *right[1:]), [("x", ("shape", "dtype"), "raises")]),
         (
             (O43.astype("float64"), np.ones(2, np.int64), 1.0),
-            [("x", ("dtype",), "accepted"), ("k", ("dtype",), "accepted"), ("s", ("weak type",), "accepted")],
+            [("x", ("dtype",), "copied"), ("k", ("dtype",), "copied"), ("s", ("weak type",), "copied")],
         ),
         ((*right[:2], 1), [("s", ("dtype",), "raises")]),
         ((*right[:2], True), [("s", ("dtype",), "raises")]),
@@ -283,7 +283,7 @@ def test_the_64_bit_mode_of_the_call_counts():
     assert (row.compiled, row.called, row.verdict) == ("f64[3]", "f64[3]", "raises")
     assert "64-bit mode on; it is off now" in row.note
     assert really_raises(wide_compiled, (np.ones(3),), {})
-    assert found(narrow, np.ones(3)) == [("x", ("dtype",), "accepted")]
+    assert found(narrow, np.ones(3)) == [("x", ("dtype",), "copied")]
 
 
 def test_deep_nesting():
@@ -367,7 +367,13 @@ def test_summaries_and_frame(tree_signature):
     assert extra.summary == "1 too many; the call raises"
     frame = mismatch_frame(one)
     assert frame.loc[0, "differs"] == "shape" and len(frame) == 1
-    assert mismatch_frame(check_call(signature, (PARAMS, (O2, O2)), {"scale": S})).empty
+    right = check_call(signature, (PARAMS, (O2, O2)), {"scale": S})
+    assert mismatch_frame(right).empty and right.copies
+    frame = mismatch_frame(right, every_leaf=True)
+    assert list(frame["path"]) == ["params['b']", "params['w']", "xs[0]", "xs[1]", "scale"]
+    assert set(frame["verdict"]) == {"copied"} and set(frame["differs"]) == {""}
+    on_device = jax.device_put(((PARAMS, (O2, O2)), {"scale": S}))
+    assert not check_call(signature, *on_device).copies
 
 
 def judge_case(path):
@@ -459,8 +465,18 @@ def test_placement():
         "sharded, uncommitted",
         "sharded, committed to one",
         "sharded, whole",
+        "keys, elsewhere",
     }
-    assert all(row[1] == ["sharding"] for rows, _ in verdicts.values() for row in rows)
+    assert {label: row[1] for label, (rows, _) in verdicts.items() for row in rows} == {
+        "one device, committed elsewhere": ["device"],
+        "one device, uncommitted elsewhere": ["device"],
+        "one device, sharded": ["sharding"],
+        "one device, pinned": ["memory kind"],
+        "sharded, uncommitted": ["sharding"],
+        "sharded, committed to one": ["sharding"],
+        "sharded, whole": ["sharding"],
+        "keys, elsewhere": ["device"],
+    }
     assert abstract == ["f32[8] on P() over d=8"]
 
 

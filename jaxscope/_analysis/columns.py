@@ -149,7 +149,7 @@ _MISMATCHES = (
     Entry(
         "verdict",
         "Verdict",
-        "Whether the compiled call raises or accepts the difference.",
+        "Whether the compiled call raises, copies the argument to where the program runs, or takes it as it is.",
         "JAX's rules for compiled calls, tested against JAX.",
         "Never.",
     ),

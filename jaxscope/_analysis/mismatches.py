@@ -11,15 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import jax
-
 from jaxscope import _jax, _jax_types
-from jaxscope._analysis import structure
+from jaxscope._analysis import placements, structure
 from jaxscope._analysis.advice import type_advice, x64_note
+from jaxscope._analysis.placements import judge_placement
 from jaxscope._analysis.pytrees import Side, describe, same
 from jaxscope._analysis.signature import Signature, argument_path
 from jaxscope._analysis.structure import Kind, Verdict
-from jaxscope._analysis.types import describe_sharding, describe_value, own_type, shorten
+from jaxscope._analysis.types import describe_value, own_type, shorten
 
 if TYPE_CHECKING:
     import pandas
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
 RECOMPILES = "jit itself would compile again for this call."
 
 Difference = (
-    Kind
-    | Literal["shape", "dtype", "weak type", "sharding", "layout", "not an array", "deleted", "tracer", "hidden input"]
+    Kind | placements.Difference | Literal["shape", "dtype", "weak type", "not an array", "tracer", "hidden input"]
 )
 
 
@@ -40,8 +38,9 @@ class Mismatch:
         path: Where, as JAX names it: ``params['b']``.
         compiled: What the program was compiled for: ``f32[4,3]``, ``tuple of 2``, ``missing``.
         called: What the call brings.
-        differs: What differs.
-        verdict: Whether the compiled call ``raises`` or the difference is ``accepted``.
+        differs: What differs; nothing for a leaf that agrees.
+        verdict: Whether the compiled call ``raises``, the leaf is ``copied`` to where the program runs, or ``accepted``
+            as it is.
         note: What else follows from it, "" for nothing.
         advice: What to do, "" where nothing needs to be done.
     """
@@ -65,6 +64,7 @@ class Mismatches:
         differing_count: How many of them the rows are about.
         extra_count: How many things the call brings that the program does not take.
         notes: What was not compared, and why.
+        every_leaf: The rows among the leaves in which nothing differs, of which those from the host are ``copied``.
     """
 
     rows: tuple[Mismatch, ...]
@@ -72,11 +72,17 @@ class Mismatches:
     differing_count: int
     extra_count: int
     notes: tuple[str, ...] = ()
+    every_leaf: tuple[Mismatch, ...] = ()
 
     @property
     def raises(self) -> bool:
         """Whether the compiled call would raise."""
         return any(row.verdict == "raises" for row in self.rows)
+
+    @property
+    def copies(self) -> bool:
+        """Whether the compiled call would copy an argument to where the program runs; not where it raises."""
+        return not self.raises and any(row.verdict == "copied" for row in self.every_leaf)
 
     @property
     def summary(self) -> str:
@@ -96,13 +102,18 @@ class Mismatches:
 MISMATCH_COLUMNS = ("path", "compiled", "called", "differs", "verdict", "note", "advice")
 
 
-def mismatch_frame(mismatches: Mismatches) -> "pandas.DataFrame":
-    """The rows as a pandas DataFrame; `differs` is joined by commas."""
+def mismatch_frame(mismatches: Mismatches, *, every_leaf: bool = False) -> "pandas.DataFrame":
+    """The rows as a pandas DataFrame; `differs` is joined by commas.
+
+    Args:
+        mismatches: What `check_call` found.
+        every_leaf: Whether the leaves in which nothing differs are rows too.
+    """
     import pandas
 
     rows = [
         {column: getattr(row, column) for column in MISMATCH_COLUMNS} | {"differs": ", ".join(row.differs)}
-        for row in mismatches.rows
+        for row in (mismatches.every_leaf if every_leaf else mismatches.rows)
     ]
     return pandas.DataFrame(rows, columns=list(MISMATCH_COLUMNS), dtype="object")
 
@@ -133,7 +144,7 @@ def check_call(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, A
             verdict="raises",
             advice="make the arguments a pytree that JAX can flatten",
         )
-        return Mismatches((row,), len(types.avals), len(types.avals), 0)
+        return Mismatches((row,), len(types.avals), len(types.avals), 0, every_leaf=(row,))
     return _Comparison(signature, types, leaves, tree, args, dict(kwargs or {})).run()
 
 
@@ -167,19 +178,21 @@ class _Comparison:
         found = [(entry.order, _structural(entry)) for entry in walk.differences]
         touched = set(walk.touched)
         for compiled_index, called_index, path in walk.pairs:
-            if (row := self._leaf(compiled_index, called_index, path)) is not None:
-                found.append((compiled_index, row))
+            row = self._leaf(compiled_index, called_index, path)
+            found.append((compiled_index, row))
+            if row.differs:
                 touched.add(compiled_index)
-        rows = [row for _, row in sorted(found, key=lambda entry: entry[0])]
-        rows.extend(self._whole_call(rows))
+        every = [row for _, row in sorted(found, key=lambda entry: entry[0])]
+        every.extend(self._whole_call(every))
         if not self._placement_compared:
             self.notes.append("The program is for devices that are not attached, so placement was not compared.")
         return Mismatches(
-            rows=tuple(rows),
+            rows=tuple(row for row in every if row.differs),
             argument_count=len(self.types.avals),
             differing_count=len(touched),
             extra_count=walk.extra,
             notes=tuple(self.notes),
+            every_leaf=tuple(every),
         )
 
     def _walk(self) -> structure.Walk:
@@ -250,11 +263,10 @@ class _Comparison:
         return shorten(repr(value)) if isinstance(value, str | int | float | bool | type(None)) else ""
 
     def _leaves_agree(self, compiled_index: int, called_index: int) -> bool:
-        row = self._leaf(compiled_index, called_index, "")
-        return row is None or row.verdict == "accepted"
+        return self._leaf(compiled_index, called_index, "").verdict != "raises"
 
-    def _leaf(self, compiled_index: int, called_index: int, path: str) -> Mismatch | None:
-        """The row for two leaves in the same place, None when they agree."""
+    def _leaf(self, compiled_index: int, called_index: int, path: str) -> Mismatch:
+        """The row for two leaves in the same place; nothing differs when they agree."""
         value, aval = self.leaves[called_index], self.types.avals[compiled_index]
         compiled = _jax_types.short_type(aval)
         if _jax.is_tracer(value):
@@ -290,67 +302,24 @@ class _Comparison:
             note = x64_note(aval.dtype, given.dtype) or RECOMPILES
             advice = type_advice(path, value, aval, given, differs)
             return Mismatch(path, compiled, called, tuple(differs), "raises", note, advice)
-        if (row := self._placement(compiled_index, value, path, compiled, called)) is not None:
-            return row
+        placement = judge_placement(self.types, compiled_index, value, path)
+        if not placement.known:
+            self._placement_compared = False
+        if placement.differs is not None:
+            sides = f"{compiled} {placement.compiled}".rstrip(), f"{called} {placement.called}".rstrip()
+            note = placement.note or RECOMPILES
+            return Mismatch(path, *sides, (placement.differs,), placement.verdict, note, placement.advice)
         own_dtype = getattr(value, "dtype", aval.dtype)
         if own_dtype != aval.dtype:
             note = f"JAX takes {own_dtype} as {aval.dtype} while 64-bit mode is off."
-            return Mismatch(path, compiled, called, ("dtype",), "accepted", note)
+            return Mismatch(path, compiled, called, ("dtype",), placement.verdict, note)
         compiled_weak, given_weak = bool(getattr(aval, "weak_type", False)), bool(getattr(given, "weak_type", False))
         if compiled_weak != given_weak:
             words = {True: "weak", False: "strong"}
             compiled, called = f"{compiled} {words[compiled_weak]}", f"{called} {words[given_weak]}"
             advice = "" if not given_weak else f"jnp.asarray({path}, '{aval.dtype}') is strong"
-            return Mismatch(path, compiled, called, ("weak type",), "accepted", RECOMPILES, advice)
-        return None
-
-    def _placement(self, index: int, value: Any, path: str, compiled: str, called: str) -> Mismatch | None:
-        """The row for an array in the wrong place; NumPy, Python values and dropped arguments have no place."""
-        if self.types.kept is not None and not self.types.kept[index]:
-            return None
-        is_array = _is_plain_array(value)
-        if is_array and value.is_deleted():
-            return Mismatch(
-                path,
-                compiled,
-                f"{called} deleted",
-                ("deleted",),
-                "raises",
-                "The array was donated or deleted.",
-                "pass an array that is still alive",
-            )
-        required = _jax_types.required_placement(self.types, index)
-        sharding = getattr(value, "sharding", None)
-        if required is None or not (is_array or isinstance(value, jax.ShapeDtypeStruct)) or sharding is None:
-            return None
-        if not _jax_types.is_attached(required):
-            self._placement_compared = False
-            return None
-        rank = len(self.types.avals[index].shape)
-        committed = _jax_types.is_committed(value) if is_array else True
-        if not sharding.is_equivalent_to(required, rank):
-            wanted = describe_sharding(required)
-            places = f"{compiled} on {wanted}", f"{called} on {describe_sharding(sharding)}"
-            if not committed:
-                note = "The array is committed to no device, so the call moves it to where the program wants it."
-                return Mismatch(path, *places, ("sharding",), "accepted", note)
-            advice = f"jax.device_put({path}, ...) with the sharding {wanted}"
-            return Mismatch(path, *places, ("sharding",), "raises", RECOMPILES, advice)
-        return self._layout(index, value, path, compiled, called) if is_array and committed else None
-
-    def _layout(self, index: int, value: Any, path: str, compiled: str, called: str) -> Mismatch | None:
-        required = self.types.layouts[index] if self.types.layouts is not None else None
-        layout = value.format.layout
-        if required is None or layout is None or layout == required:
-            return None
-        return Mismatch(
-            path,
-            f"{compiled} as {shorten(str(required))}",
-            f"{called} as {shorten(str(layout))}",
-            ("layout",),
-            "raises",
-            advice=f"jax.device_put({path}, compiled.input_formats) with the format of this argument",
-        )
+            return Mismatch(path, compiled, called, ("weak type",), placement.verdict, RECOMPILES, advice)
+        return Mismatch(path, compiled, called, (), placement.verdict)
 
 
 def _structural(entry: structure.Difference) -> Mismatch:
@@ -363,11 +332,6 @@ def _structural(entry: structure.Difference) -> Mismatch:
         note=entry.note or ("" if entry.kind in ("missing", "extra") else RECOMPILES),
         advice=entry.advice,
     )
-
-
-def _is_plain_array(value: Any) -> bool:
-    # Key arrays are jax.Array too, but compiled calls move them wherever they are.
-    return isinstance(value, jax.Array) and not jax.dtypes.issubdtype(value.dtype, jax.dtypes.extended)
 
 
 def _same_shape(compiled: Sequence[Any], given: Sequence[Any]) -> bool:

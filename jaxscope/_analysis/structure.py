@@ -15,7 +15,7 @@ from typing import Any, Literal
 from jaxscope._analysis.pytrees import Node, Side, describe, is_equal, same, unequal_parts
 from jaxscope._analysis.types import root_name, shorten
 
-Verdict = Literal["raises", "accepted"]
+Verdict = Literal["raises", "copied", "accepted"]
 Kind = Literal[
     "missing",
     "extra",
@@ -75,6 +75,19 @@ def compare(
         value_text: The repr of a called leaf that is a plain value, "" for arrays.
     """
     return _Walker(paths, static, leaves_agree, value_text).walk(compiled, called)
+
+
+def compare_trees(first: Side, second: Side, path: str) -> Walk:
+    """Walks two structures that are no arguments of a call, such as the carry of a loop before and after its body.
+
+    Args:
+        first: The structure that is wanted.
+        second: The structure that is there.
+        path: What to call the whole.
+    """
+    walker = _Walker((), (), lambda *_: True, lambda _: "")
+    walker.place(Node(first, first.tree, 0, 0), Node(second, second.tree, 0, 0), path)
+    return walker.found
 
 
 class _Walker:
