@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from jaxscope import _jax, _jax_topology, _lower_level
+from jaxscope._analysis.buffers import MemoryCurve
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.donation import Donation, donations_of
 from jaxscope._analysis.hlo_cost import count_module
@@ -255,6 +256,19 @@ class Facts:
             found = program_memory(listing, compiled, self.target, self.memory, dump)
             self._program_memory = (dump, found)
         return self._program_memory[1]
+
+    @property
+    def memory_curve(self) -> MemoryCurve:
+        """Who is alive when.
+
+        Raises:
+            UnavailableError: There is no compiled text, or no schedule in it.
+        """
+        curve = self.program_memory.curve
+        if isinstance(curve, Unavailable):
+            self.require_product("compile")
+            raise UnavailableError(f"Reading the live buffers of {self.name}: {curve.reason} See inspection.memory.")
+        return curve
 
     def read_buffer_assignment(self) -> ProgramMemory:
         """Compiles once more where that was not done yet, so that the compiler's own account of memory is there.

@@ -15,11 +15,14 @@ from jaxscope._analysis.collectives import collectives_frame, kernel_runs
 from jaxscope._analysis.control_flow import loops_frame
 from jaxscope._analysis.cost import cost_frame
 from jaxscope._analysis.memory import memory_frame
+from jaxscope._analysis.memory_frames import alive_frame, allocations_frame, buffers_frame, donation_frame
 from jaxscope._analysis.mismatches import Mismatches, check_call, mismatch_frame
 from jaxscope._analysis.operations import operations_frame
+from jaxscope._analysis.reconciliation import reconciliation_frame
 from jaxscope._analysis.roll_up import GROUPINGS, Grouping, group_frame
 from jaxscope._analysis.roofline import roofline_frame
 from jaxscope._analysis.signature import signature_frame
+from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
 from jaxscope._programs import Programs
 from jaxscope._render.display import Display, has_front_end, running_shell
@@ -315,14 +318,76 @@ class Inspection:
 
         With several targets, a column ``target`` comes first.
         """
-        from jaxscope._analysis.reconciliation import reconciliation_frame
-
         return self._frame(lambda facts: reconciliation_frame(facts.reconciliations, facts.listing("hlo")))
 
     @property
     def memory(self) -> "pd.DataFrame":
         """XLA's own memory figures of the compiled program, in bytes; with several targets, ``target`` comes first."""
         return self._frame(lambda facts: memory_frame(facts.memory))
+
+    @property
+    def buffers(self) -> "pd.DataFrame":
+        """One row per value of the compiled program: its bytes, from when to when it is alive, its line.
+
+        Worked out from the schedule in the compiled text; with several targets, a column ``target`` comes first.
+
+        Raises:
+            UnavailableError: There is no compiled text, or no schedule in it.
+        """
+        return self._frame(lambda facts: buffers_frame(facts.memory_curve, facts.listing("hlo")))
+
+    def alive(self, instant: int | None = None) -> "pd.DataFrame":
+        """Who is alive at an instant of the schedule, the largest first, with a running sum.
+
+        Args:
+            instant: From 0; the peak when None.
+
+        Returns:
+            One row per value; with several targets, a column ``target`` comes first.
+
+        Raises:
+            InputError: There is no such instant.
+            UnavailableError: As for `buffers`.
+        """
+
+        def frame(facts: Facts) -> "pd.DataFrame":
+            try:
+                return alive_frame(facts.memory_curve, facts.listing("hlo"), instant)
+            except IndexError as error:
+                raise InputError(str(error)) from None
+
+        return self._frame(frame)
+
+    @property
+    def allocations(self) -> "pd.DataFrame":
+        """What the compiler sets aside: one row per allocation, with its kind, bytes and memory.
+
+        Where the executable does not carry it (all platforms but CPU), the first call compiles once more. With several
+        targets, a column ``target`` comes first.
+
+        Raises:
+            UnavailableError: Nothing was compiled, or the compiler does not say.
+        """
+
+        def frame(facts: Facts) -> "pd.DataFrame":
+            allocations = facts.program_memory.allocations
+            if isinstance(allocations, Unavailable):
+                allocations = facts.read_buffer_assignment().allocations
+            if isinstance(allocations, Unavailable):
+                raise UnavailableError(
+                    f"Reading the allocations of {facts.name}: {allocations.reason} Use inspection.buffers instead."
+                )
+            return allocations_frame(allocations)
+
+        return self._frame(frame)
+
+    @property
+    def donations(self) -> "pd.DataFrame":
+        """What became of every donated argument: whether a result takes its buffer, and why not.
+
+        With several targets, a column ``target`` comes first.
+        """
+        return self._frame(lambda facts: donation_frame(facts.donations))
 
     @property
     def collectives(self) -> "pd.DataFrame":

@@ -315,7 +315,7 @@ def compare_cache(jitted, first, args, kwargs, signature, traces, seen):
         else "hits"
     )
     assert verdict.outcome == done, (verdict, done, raised)
-    assert done == "hits" or all(row.path and row.differs for row in verdict.rows) and verdict.rows
+    assert done == "hits" or (all(row.path and row.differs for row in verdict.rows) and verdict.rows)
     seen[f"jit {done}"] += 1
     for row in verdict.rows:
         seen[f"jit {row.outcome}: {', '.join(row.differs)}"] += 1

@@ -9,6 +9,7 @@ from jaxscope._analysis import columns
 from jaxscope._analysis.cost import MAIN_KEYS, cost_frame, cost_of
 from jaxscope._analysis.memory import ROW_KEYS, memory_frame, memory_of
 from jaxscope._analysis.mismatches import check_call, mismatch_frame
+from jaxscope._analysis.roll_up import GROUPINGS
 from jaxscope._analysis.signature import signature_frame, signature_of
 
 F3 = jax.ShapeDtypeStruct((3,), jnp.float32)
@@ -20,18 +21,31 @@ def frames():
     lowered = traced.lower()
     compiled = lowered.compile()
     signature = signature_of(traced, lowered, compiled)
+    inspection = jaxscope.inspect(lambda x: x + 1, F3)
     return {
         "signature": signature_frame(signature),
         "mismatches": mismatch_frame(check_call(signature, (1.0,))),
         "cost": cost_frame(cost_of(lowered, compiled)),
         "memory": memory_frame(memory_of(compiled)),
-        "collectives": jaxscope.inspect(lambda x: x + 1, F3).collectives,
+        "collectives": inspection.collectives,
         "targets": jaxscope.targets().frame,
+        **{f"cost by {grouping}": inspection.cost_by(grouping) for grouping in GROUPINGS},
+        "loops": inspection.loops,
+        "roofline": inspection.roofline,
+        "reconciliation": inspection.reconciliation,
+        "buffers": inspection.buffers,
+        "alive": inspection.alive(),
+        "allocations": inspection.allocations,
+        "donations": inspection.donations,
     }
 
 
+# Tables of the Memory tab that are no frames.
+ON_SCREEN_ONLY = {"peak", "agreement"}
+
+
 def test_every_column_of_every_frame_has_an_entry(frames):
-    assert set(frames) == set(columns.COLUMNS)
+    assert set(frames) | ON_SCREEN_ONLY == set(columns.COLUMNS)
     for table, frame in frames.items():
         assert list(frame.columns) == [entry.key for entry in columns.COLUMNS[table]]
 

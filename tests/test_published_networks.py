@@ -6,9 +6,9 @@ out, so both columns are added and halved.
 
 import jax
 import pytest
-from jaxscope._analysis.stablehlo_cost import count_stablehlo
 
 import jaxscope
+from jaxscope._analysis.stablehlo_cost import count_stablehlo
 from jaxscope._ir import stablehlo
 from tests.published import NETWORKS, build_network
 

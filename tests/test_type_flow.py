@@ -248,7 +248,7 @@ REACHED = {
 CALLED = jax.jit(lambda y: chain(y, 3))
 
 
-def SCAN(constant):  # noqa: N802
+def SCAN(constant):
     return jax.lax.scan(lambda carry, _: (carry + constant, None), jnp.zeros(4, jnp.float32), None, length=3)[0]
 
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from jaxscope._analysis.cost_columns import COST_TABLES
 from jaxscope._analysis.entry import Entry
 from jaxscope._analysis.memory import TOTAL, TOTAL_FORMULA
+from jaxscope._analysis.memory_columns import MEMORY_TABLES
 
 _REASONS = Entry(
     "missing",
@@ -358,6 +359,7 @@ COLUMNS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
         "collectives": _COLLECTIVES,
         "targets": _TARGETS,
         **COST_TABLES,
+        **MEMORY_TABLES,
     }
 )
 

@@ -168,6 +168,25 @@ _DONATIONS = (
     ),
 )
 
+_PEAK = (
+    Entry("step", "Step", "The bytes alive at the peak, what has to be added, the bytes set aside.", _LIVE, "Never."),
+    Entry("size_bytes", "Bytes", "What the step adds, or the sum.", _ASSIGNED, "Never.", "right"),
+    Entry("note", "Note", "What the step is.", "jaxscope.", "Never."),
+)
+_AGREEMENT = (
+    Entry("kind", "Memory", "What the bytes are for.", "XLA's names.", "Never."),
+    Entry("allocated_bytes", "Allocations", "The sum over the allocations of that kind.", _ASSIGNED, "Never.", "right"),
+    Entry(
+        "reported_bytes",
+        "XLA's figure",
+        "The figure of memory_analysis().",
+        "XLA.",
+        "When the platform or version does not report it.",
+        "right",
+    ),
+    Entry("note", "Note", "Why both differ.", "jaxscope.", "Empty where they are the same to the byte."),
+)
+
 MEMORY_TABLES: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
     {
         "buffers": (*_BUFFER, *_RANGE, *_PLACE),
@@ -186,5 +205,7 @@ MEMORY_TABLES: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
         ),
         "allocations": _ALLOCATIONS,
         "donations": _DONATIONS,
+        "peak": _PEAK,
+        "agreement": _AGREEMENT,
     }
 )

@@ -87,7 +87,7 @@ TYPE_CHANGE_COLUMNS = (
     Entry(
         "concerns",
         "Concerns",
-        "What may be wrong: a 16-bit float widened, an unasked 64-bit float, an integer made a float, a float narrowed.",
+        "What may be wrong: 16-bit floats widened, unasked 64-bit floats, integers made floats, narrowed floats.",
         "Both types and the cause.",
         "Empty when nothing is.",
     ),

@@ -23,6 +23,7 @@ from jaxscope._view.comparison import comparison_tables
 from jaxscope._view.cost import cost_page
 from jaxscope._view.format import format_count, format_share
 from jaxscope._view.heat import heat_of
+from jaxscope._view.memory import memory_page
 from jaxscope._view.model import SCHEMA_VERSION, FailureView, Heat, Link, Place, Status, Tab, Table, View
 from jaxscope.errors import UnavailableError
 
@@ -35,7 +36,7 @@ _NEEDED_STAGES = {"cost": ("lower", "compile"), "memory": ("compile",), "types":
 
 _TABLE_TABS = (
     ("cost", "Cost", cost_page),
-    ("memory", "Memory", tables.memory_page),
+    ("memory", "Memory", memory_page),
     ("types", "Types", tables.types_page),
 )
 

@@ -4,11 +4,16 @@ Input: the facts of an inspection. Output: `ViewSource`. Renderers see nothing e
 """
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from jaxscope._programs import Programs
 from jaxscope._view.build import build_view
+from jaxscope._view.heat import line_costs
 from jaxscope._view.listing import index_listing, index_python
+from jaxscope._view.memory import LIVE, live_columns
 from jaxscope._view.model import ListingIndex, View
+from jaxscope.errors import UnavailableError
 
 
 class ViewSource:
@@ -28,6 +33,8 @@ class ViewSource:
         if base == "python":
             return index_python(facts.python_side()[1], facts.definition)
         index = index_listing(facts.listing(base))
+        if base in ("stablehlo", "hlo") and facts.has_ended:
+            index["costs"], index["line_cost"] = line_costs(facts.listing(base), facts.program_cost(base))
         index["key"] = key
         return index
 
@@ -36,7 +43,27 @@ class ViewSource:
         facts, base = self._programs.find(key)
         return facts.python_side()[0].text if base == "python" else facts.listing(base).listing.text
 
+    def make(self, tab: str, table: str) -> None:
+        """Makes what a card of a tab has a `request` for: the compiler's own account of memory.
+
+        Raises:
+            UnavailableError: It could not be made.
+        """
+        facts, base = self._programs.find(tab)
+        if (base, table) != ("memory", LIVE):
+            raise UnavailableError(
+                f"Making more for the table {table!r} of the tab {tab!r}: there is nothing to make. "
+                "Reload the view; it may be of another version."
+            )
+        facts.read_buffer_assignment()
+
     def listing(self, key: str) -> tuple[bytes, bytes]:
-        """Index (as JSON) and text of a listing in UTF-8, for the browser."""
-        index = json.dumps(self.index(key), ensure_ascii=False, separators=(",", ":"))
-        return index.encode(errors="replace"), self.text(key).encode(errors="replace")
+        """Index (as JSON) and text of a listing in UTF-8, for the browser; of a chart's data, the text is empty."""
+        facts, base = self._programs.find(key)
+        if base == LIVE:
+            return _encode(live_columns(facts, self._programs.key(facts, "hlo"))), b""
+        return _encode(self.index(key)), self.text(key).encode(errors="replace")
+
+
+def _encode(columns: Mapping[str, Any]) -> bytes:
+    return json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")

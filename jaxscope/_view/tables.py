@@ -44,7 +44,7 @@ def title(name: str, signature: Signature, types: Sequence[tuple[str, str]]) -> 
     return f"{name}({few}) → {result}"
 
 
-def memory_page(facts: Facts) -> Page:
+def memory_table(facts: Facts) -> Table:
     """XLA's account of one device's memory."""
     memory: MemoryTable = facts.memory
     # Fields that this version of XLA does not have, and an idle host, are told in the data frame only.
@@ -63,8 +63,7 @@ def memory_page(facts: Facts) -> Page:
     for row, cells in zip(shown, rows, strict=True):
         cells["marks"] = [0, 1] if row.key == TOTAL else []
         cells["tone"] = "muted" if isinstance(row.size_bytes, Unavailable) else ""
-    total = next((row.size_bytes for row in memory.rows if row.key == TOTAL), Unavailable(""))
-    table = Table(
+    return Table(
         key="memory",
         title="Memory",
         source="XLA's own memory analysis",
@@ -75,7 +74,6 @@ def memory_page(facts: Facts) -> Page:
         notes=list(memory.notes),
         empty="XLA gave no figures.",
     )
-    return Page(known(total, format_bytes) if not isinstance(total, Unavailable) else "", [], [table])
 
 
 def types_page(facts: Facts) -> Page:
