@@ -55,7 +55,11 @@ def own_part(inspection):
 
 
 def lost(inspection, text):
-    """Every piece of the view and of the Python side that should stand in a report and does not."""
+    """Every piece of the view and of the Python side that should stand in a report and does not.
+
+    Of tables in several groupings, and of those with a row for every kernel or buffer, these are the first rows and how
+    many more there are.
+    """
     view = inspection._source.view
     wanted = [view["title"], *view["notes"]]
     for tab in view["tabs"]:
@@ -67,10 +71,17 @@ def lost(inspection, text):
             wanted += [f"{place['file']}:{place['line']} in {place['function']}" for place in failure["places"]]
         else:
             wanted += tab["reason"].split("\n")
+        for figure in tab["figures"]:
+            wanted += [figure["label"], figure["value"], figure["note"]]
         for table in tab["tables"]:
-            wanted += [table["title"], table["summary"], *table["notes"]]
+            chart = table.get("chart", {"kind": "", "summary": ""})
+            rows = table["rows"]
+            if "group" in table or chart["kind"] in ("steps", "scatter"):
+                wanted.append(f"… {len(rows) - FIRST_ROWS:,} more" if len(rows) > FIRST_ROWS else "")
+                rows = rows[:FIRST_ROWS]
+            wanted += [table["title"], table["summary"], chart["summary"], *table["notes"]]
             wanted += [column["label"] for column in table["columns"]] if table["rows"] else [table["empty"]]
-            wanted += [cell for row in table["rows"] for cell in row["cells"]]
+            wanted += [cell for row in rows for cell in row["cells"]]
     wanted += inspection._source.text("python").split("\n")
     scrubbed = [re.sub(r" at 0x[0-9a-f]{6,}", " at 0x…", visible(piece)) for piece in wanted]
     return [piece for piece in scrubbed if piece.strip() not in text]

@@ -4,8 +4,7 @@
  */
 import { SCHEMA_VERSION } from "./constants.js";
 import { QUIETLY, append, h, isModified, on, replace, setAttribute } from "./dom.js";
-import { renderBroken, renderFailure } from "./failure.js";
-import { groupsOf, renderCard, renderFigures } from "./card.js";
+import { guard, renderBroken } from "./failure.js";
 import { commandsOf } from "./commands.js";
 import { Help } from "./help.js";
 import { actionOf } from "./keys.js";
@@ -15,10 +14,11 @@ import { lightUp, originAt } from "./light.js";
 import { linkedLines, match } from "./links.js";
 import { Live, endedStages } from "./live.js";
 import { Listings } from "./listings.js";
-import { Pane, stateSentence } from "./pane.js";
+import { Pane } from "./pane.js";
 import { Picker } from "./picker.js";
 import { showPins } from "./pins.js";
 import { SIZES, keepPreferences, readPreferences } from "./preferences.js";
+import { Report } from "./report.js";
 import { counterpart, reconcile, tabsOf, togglePin } from "./selection.js";
 import { showStatus } from "./status.js";
 import { Strip } from "./strip.js";
@@ -59,16 +59,8 @@ export class App {
     this.preferences = readPreferences();
     /** @type {import("./schema").View | null} */
     this.shownView = null;
-    /** What was chosen in the cards of reports. @type {Map<string, string>} */
-    this.choices = new Map();
-    /** @type {WeakMap<import("./schema").Steps, Promise<import("./schema").LiveColumns>>} */
-    this.columns = new WeakMap();
     /** The line that is to be shown as soon as its listing is there. @type {import("./schema").Link | null} */
     this.arriving = null;
-    /** What the report was made from, to leave it alone while that stays. */
-    this.shownReport = "";
-    /** Ends the listeners inside the report that is shown. @type {AbortController} */
-    this.reportLife = new AbortController();
 
     this.header = h("div.headline");
     this.live = new Live(signal);
@@ -77,8 +69,8 @@ export class App {
     this.tools = new Tools((name) => this.run(name), signal);
     this.notes = h("div.notes");
     const strip = h("div.strip");
-    this.report = h("div.report");
-    this.body = h("div.body", { id: "body", role: "tabpanel", tabindex: -1 }, this.report);
+    this.report = new Report(source, (link) => this.#follow(link), signal);
+    this.body = h("div.body", { id: "body", role: "tabpanel", tabindex: -1 }, this.report.element);
     this.pinList = h("div.pins", { role: "group", "aria-label": "pins" });
     this.status = h("div.status");
     this.facts = h("div.facts");
@@ -128,14 +120,7 @@ export class App {
       arranged = this.layout.arrangement;
     });
     observer.observe(this.element);
-    on(
-      signal,
-      "abort",
-      () => {
-        observer.disconnect();
-        this.reportLife.abort();
-      },
-    );
+    on(signal, "abort", () => observer.disconnect());
     on(this.element, "keydown", (event) => this.#onKey(event), signal);
     source.onChange(() => this.refresh(), signal);
     this.refresh();
@@ -177,8 +162,8 @@ export class App {
     // The user's own choice comes back as a change; drawing anew would undo sorting and close what is open.
     if (view === this.shownView && JSON.stringify(this.selection) === earlier) return;
     this.shownView = view;
-    this.#guard(this.header, "The header", () => this.#drawHeader());
-    this.#guard(this.strip.element, "The strip of stages", () => this.strip.show(this.#tabs(), this.selection.tab));
+    guard(this.header, "The header", () => this.#drawHeader());
+    guard(this.strip.element, "The strip of stages", () => this.strip.show(this.#tabs(), this.selection.tab));
     this.#drawBody();
     // Once, when the stages have ended: moving the pointer asks the kernel for nothing.
     for (const tab of this.#compiledTabs()) if ((tab.size_bytes ?? Infinity) <= COUNTED_BYTES) this.listings.load(tab);
@@ -226,7 +211,7 @@ export class App {
   #drawBody() {
     const tab = this.tab(this.selection.tab);
     const isReport = tab?.kind === "tables";
-    this.#guard(this.report, "This report", () => this.#drawReport(tab));
+    guard(this.report.element, "This report", () => this.report.show(tab));
     this.tools.show(this.preferences, this.layout.isFull);
     this.paneBox.hidden = this.grip.hidden = this.foot.hidden = isReport;
     setAttribute(this.body, "aria-label", tab?.title ?? "");
@@ -235,7 +220,7 @@ export class App {
     const tabs = this.view.tabs.filter((each) => each.kind === "listing");
     let changed = false;
     for (const pane of this.shownPanes) {
-      this.#guard(pane.element, "This listing", () => {
+      guard(pane.element, "This listing", () => {
         changed = pane.show(tabs, this.tab(this.selection[pane.side]), this.listings) || changed;
         pane.configure(this.preferences, this.#heat(this.selection[pane.side]));
       });
@@ -283,46 +268,6 @@ export class App {
     this.live.say(words, "target");
   }
 
-  /** Failure, notes and tables of a tab. @param {Tab | undefined} tab */
-  #drawReport(tab) {
-    const content = JSON.stringify(tab?.kind === "tables" ? tab : [tab?.key, tab?.failure, tab?.notes]);
-    if (content === this.shownReport) return;
-    this.shownReport = content;
-    this.reportLife.abort();
-    this.reportLife = new AbortController();
-    const nodes = [];
-    if (tab?.failure) nodes.push(renderFailure(tab.failure));
-    // The last note of a listing that is there is on its links, and stands in the head of its pane.
-    const notes = tab?.kind === "listing" && tab.status === "done" ? tab.notes.slice(0, -1) : (tab?.notes ?? []);
-    if (notes.length) nodes.push(h("div.notes", {}, ...notes.map((note) => h("p", {}, note))));
-    if (tab?.kind === "tables") {
-      if (!tab.tables.length && !tab.failure) nodes.push(h("p.message", {}, stateSentence(tab)));
-      if (tab.figures.length) nodes.push(renderFigures(tab.figures));
-      for (const tables of groupsOf(tab.tables)) {
-        const place = h("div");
-        this.#guard(place, `The table ${tables[0].title}`, () => place.append(renderCard(tables, this.#reader(tab))));
-        nodes.push(place);
-      }
-    }
-    replace(this.report, ...nodes);
-  }
-
-  /** What the cards of a tab may ask for. @param {Tab} tab @returns {import("./card.js").Reader} */
-  #reader({ key }) {
-    const { choices, source } = this;
-    return {
-      choices,
-      signal: this.reportLife.signal,
-      jump: (link) => this.#follow(link),
-      make: source.make ? (table, onRefused) => source.make?.(key, table, onRefused) : null,
-      columns: (chart) => {
-        const columns = this.columns.get(chart) ?? source.listing(chart.data).then(({ index }) => /** @type {any} */ (index));
-        this.columns.set(chart, columns);
-        return columns;
-      },
-    };
-  }
-
   /** Shows a line that a report names, pinned. @param {import("./schema").Link} link */
   #follow(link) {
     const tab = this.tab(link.listing);
@@ -356,10 +301,10 @@ export class App {
       pins: this.selection.pins,
     });
     const lastPin = this.selection.pins[this.selection.pins.length - 1];
-    this.#guard(this.facts, "What is known of this line", () => this.jumps.follow(this.hover ?? (lastPin ? { key: lastPin.listing, line: lastPin.line } : null)));
-    panes.forEach((pane, number) => this.#guard(pane.element, "This listing", () => pane.listingPane.mark(marks[number])));
-    this.#guard(this.status, "The status bar", () => showStatus(this.status, status));
-    this.#guard(this.pinList, "The list of pins", () => showPins(this.pinList, this.view, this.selection.pins, (key) => this.listings.get(key)));
+    guard(this.facts, "What is known of this line", () => this.jumps.follow(this.hover ?? (lastPin ? { key: lastPin.listing, line: lastPin.line } : null)));
+    panes.forEach((pane, number) => guard(pane.element, "This listing", () => pane.listingPane.mark(marks[number])));
+    guard(this.status, "The status bar", () => showStatus(this.status, status));
+    guard(this.pinList, "The list of pins", () => showPins(this.pinList, this.view, this.selection.pins, (key) => this.listings.get(key)));
     const { pins } = this.selection;
     const current = this.hover?.key ?? pins.at(-1)?.listing;
     const others = panes.map((pane, number) => ({ tab: this.tab(this.selection[pane.side]), lines: marks[number].ruler[this.hover ? 0 : pins.length] }));
@@ -461,15 +406,5 @@ export class App {
     if (target.offsetParent && target !== this.body) return;
     const { scroller } = this.panes.right.listingPane;
     (scroller.offsetParent ? scroller : this.body).focus(QUIETLY);
-  }
-
-  /** @param {Element} element @param {string} what @param {() => void} draw */
-  #guard(element, what, draw) {
-    try {
-      draw();
-    } catch (error) {
-      console.error("[jaxscope]", error);
-      replace(element, renderBroken(what, error));
-    }
   }
 }

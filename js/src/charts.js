@@ -1,5 +1,5 @@
 /** Pictures of figures. All places come as shares of a side; what is drawn stretches with the card. */
-import { drawPaths, h, isModified, on, replace } from "./dom.js";
+import { UNHEARD, drawPaths, h, isModified, on, replace } from "./dom.js";
 import { clamp } from "./numbers.js";
 import { dataOf } from "./table.js";
 
@@ -21,7 +21,7 @@ export const pathThrough = (points) => `M${points.map(([x, y]) => `${Math.round(
  */
 export function plot(across, up, paths, ...more) {
   const lines = [...up.map(({ at }) => [[0, at], [1, at]]), ...across.map(({ at }) => [[at, 0], [at, 1]])];
-  const label = (/** @type {Tick} */ { label }, /** @type {string} */ name) => h("span", { class: `tick ${name}`, "aria-hidden": "true" }, label);
+  const label = (/** @type {Tick} */ { label }, /** @type {string} */ name) => h("span", { class: `tick ${name}`, ...UNHEARD }, label);
   return h(
     "div.plot", {},
     drawPaths([["grid", lines.map(pathThrough).join("")], ...paths]),
@@ -66,7 +66,7 @@ export function renderScatter({ summary, x_label: xLabel, y_label: yLabel, x_tic
     if (x === undefined || !cells) return;
     const words = columns.flatMap(({ label }, number) => (cells[number] ? (number ? `${label} ${cells[number]}` : cells[0]) : [])).join(" · ");
     const mark = placed(h("button.point", { "aria-label": words, tabindex: marks.length ? -1 : 0, ...dataOf(link) }), x, y);
-    mark.style.setProperty("--size", `${8 + 26 * Math.sqrt(share)}px`);
+    mark.style.width = `${8 + 26 * Math.sqrt(share)}px`;
     marks.push(mark);
   });
   // The largest first: a small one upon it can be reached.

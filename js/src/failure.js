@@ -1,5 +1,5 @@
 /** What went wrong, for people: in a stage of the user's program, or in a pane of ours. */
-import { h, prose } from "./dom.js";
+import { h, prose, replace } from "./dom.js";
 
 /** @param {import("./schema").FailureView} failure @returns {HTMLElement} */
 export function renderFailure(failure) {
@@ -39,4 +39,14 @@ export function renderBroken(what, error) {
     message,
     " The other parts are not affected.",
   );
+}
+
+/** Draws a part of the screen; one that throws says so itself. @param {Element} element @param {string} what @param {() => void} draw */
+export function guard(element, what, draw) {
+  try {
+    draw();
+  } catch (error) {
+    console.error("[jaxscope]", error);
+    replace(element, renderBroken(what, error));
+  }
 }

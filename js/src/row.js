@@ -63,7 +63,7 @@ export function renderRow({ listing: { index }, rows, line, row, composed, slice
 function heatCell({ help, lines, shares, texts }, line) {
   const at = lines.indexOf(line);
   const cell = h("span.heat", { role: "gridcell", title: at < 0 ? null : help }, texts[at]);
-  cell.style.setProperty("--share", `${100 * (shares[at] ?? 0)}%`);
+  cell.style.backgroundSize = `${100 * (shares[at] ?? 0)}%`;
   return cell;
 }
 
