@@ -14,7 +14,7 @@ from jaxscope import _facts
 from jaxscope._facts import Facts
 from jaxscope._inputs import read_request
 from jaxscope._programs import Programs
-from jaxscope._stages import STAGES, run_stages
+from jaxscope._stages import STAGES, Stage, run_stages
 from jaxscope._targets import resolve_target
 from jaxscope._view import build
 from jaxscope._view.build import build_view
@@ -223,7 +223,7 @@ def test_a_backend_without_a_text_is_unavailable_and_no_bug():
     facts = Facts(request, target)
     for stage in run_stages(request, target):
         facts.finish(stage)
-    facts._stages["compile"] = build.Stage("compile", "done", SimpleNamespace(as_text=lambda: None), 1.0)
+    facts._stages["compile"] = Stage("compile", "done", SimpleNamespace(as_text=lambda: None), 1.0)
     tab = build._contain(lambda facts: build._stage_tab(facts, STAGES[2]), facts, build._tab("hlo", "Compiled HLO"))
     assert tab["status"] == "unavailable" and "the backend gives no text" in tab["reason"]
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from jaxscope._analysis import columns
-from jaxscope._analysis.reconciliation import Reconciliation
+from jaxscope._analysis.reconciliation import NOT_EXPLAINED, Reconciliation
 from jaxscope._analysis.roll_up import GROUPINGS, CostGroup, Grouping, group_costs, moved_bytes, unknown_text
 from jaxscope._analysis.roofline import KernelBound, Roofline
 from jaxscope._analysis.unavailable import Unavailable
@@ -331,7 +331,7 @@ def roofline_tables(page: CostPage) -> list[Table]:
         row = row_of(
             page.name(op),
             page.place(frame),
-            one.kernel.dtype if one.flops else "",
+            one.kernel.dtype if one.flops else MISSING,
             format_quantity(one.flops),
             format_bytes(one.moved_bytes),
             format_quantity(one.intensity) if one.intensity != float("inf") else "∞",
@@ -467,20 +467,20 @@ def reconciliation_tables(page: CostPage) -> list[Table]:
 
 def _reconciliation_rows(page: CostPage, one: Reconciliation) -> list[Row]:
     if isinstance(one.xla, Unavailable):
-        return [row_of(one.figure, f"XLA's figure is missing: {one.xla.reason}", MISSING, "", "")]
-    rows = [row_of(one.figure, "jaxscope", format_exact(one.ours), "", "")]
+        return [row_of(one.figure, f"XLA's figure is missing: {one.xla.reason}", MISSING, MISSING, "")]
+    rows = [row_of(one.figure, "jaxscope", format_exact(one.ours), MISSING, "")]
     for cause in one.causes:
         where = ", ".join(page.name(op) for op in cause.ops[:3])
         more = f", … {len(cause.ops) - 3:,} more" if len(cause.ops) > 3 else ""
-        row = row_of("", cause.reason, _signed(cause.amount), format_exact(len(cause.ops)), where + more)
+        row = row_of(one.figure, cause.reason, _signed(cause.amount), format_exact(len(cause.ops)), where + more)
         if cause.ops:
             row["link"] = page.link(cause.ops[0])
         rows.append(row)
     if one.unexplained:
-        row = row_of("", "not explained", _signed(one.unexplained), "", "")
+        row = row_of(one.figure, NOT_EXPLAINED, _signed(one.unexplained), MISSING, "")
         row["tone"] = "warning"
         rows.append(row)
-    rows.append(row_of("", "XLA", format_exact(one.xla), "", ""))
+    rows.append(row_of(one.figure, "XLA", format_exact(one.xla), MISSING, ""))
     return rows
 
 
