@@ -77,6 +77,15 @@ def test_accounts_hold_together(name):
             assert isinstance(one.work, Work) or target in one.work.reason
 
 
+def test_padding_of_a_convolution_is_counted_apart():
+    def function(image, kernel):
+        return jax.lax.conv_general_dilated(image, kernel, (1,), "SAME")
+
+    _, cost = compile_and_count(function, f32(2, 3, 10), f32(4, 3, 5))
+    # Of five places of the window two, and then one, lie outside at either end.
+    assert (cost.total.known.flops, cost.total.known.padding_flops) == (2 * 2 * 4 * 3 * (50 - 6), 2 * 2 * 4 * 3 * 6)
+
+
 # Loops
 
 
@@ -385,6 +394,8 @@ def test_products_of_the_recorded_transformer_are_those_of_its_shapes(path):
     products = sum(one.work.flops * one.runs.known for one in cost.ops if one.rule in ("dot", "convolution"))
     assert products == transformer_products(12)
     assert cost.unknown == () and cost.total.is_known
+    # The convolutions that stand for products on a TPU have no padding that anyone meant.
+    assert cost.total.known.padding_flops == 0
 
 
 @pytest.mark.skipif(SHARED is None, reason=ABSENT)

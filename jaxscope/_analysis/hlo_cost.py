@@ -9,7 +9,7 @@ a computation that is applied to elements, as a reducer is, are in the work of t
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jaxscope._analysis.hlo_bytes import NOT_RUN, moved_bytes
 from jaxscope._analysis.hlo_loops import trip_count
@@ -93,6 +93,8 @@ class _Walk:
         self.conditionals: list[Conditional] = []
         self.calls: dict[int, LibraryCall] = {}
         self.memo: dict[tuple[str, str, str], _Counted | None] = {}
+        # Opcodes that compute nothing, as they are met.
+        self.idle: set[str] = set()
         self.open: set[int] = set()
         self.begun: set[tuple[str, str]] = set()
         self.symbols = self._symbols()
@@ -117,20 +119,20 @@ class _Walk:
             return
         self.open.add(number)
         found = _Computation()
-        ops, memo = self.ops, self.memo
+        ops, memo, idle = self.ops, self.memo, self.idle
         operands = self.module.operands
         entries = found.entries
         for op_number in self.module.members[number]:
             op = ops[op_number]
             name = op.name
+            if name in idle:
+                continue
             if name in _CONTROL:
                 self._control(op_number, name, found)
                 continue
             given = operands[op_number]
             key = (name, op.type, ops[given[0]].type if given and given[0] >= 0 else "")
             known = memo.get(key, False)
-            if known is None:
-                continue
             if known is False:
                 known = self._count(op_number, name, key)
             if known is not None:
@@ -173,12 +175,14 @@ class _Walk:
             return self._custom_call(number)
         rule = rule_of(operation_name(name))
         if name in _TPU_COPIES or (rule is not None and rule.count is None):
-            self.memo[key] = None
+            self.idle.add(name)
             return None
         if name in _STEPPED and self._is_later_step(number):
             return None
         operation = read_operation(self.module, number, self.applied)
         work = count_work(operation)
+        if isinstance(work, Work) and work.padding_flops and self._is_product(number):
+            work = replace(work, padding_flops=0)
         if isinstance(work, Work) and not work:
             result = None
         else:
@@ -187,6 +191,14 @@ class _Walk:
         if rule is not None and rule.key in _BY_TYPE_ALONE:
             self.memo[key] = result
         return result
+
+    def _is_product(self, number: int) -> bool:
+        """Whether a convolution stands for something else, as every matrix product does on a TPU.
+
+        Batches are then dimensions of a window that lies over padding nearly everywhere; no paper counts that.
+        """
+        path = self.ops[number].name_path
+        return bool(path) and "conv_general_dilated" not in path
 
     def _is_later_step(self, number: int) -> bool:
         """Whether a collective is another part of one that was met: its channel says so."""
