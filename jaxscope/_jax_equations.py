@@ -206,11 +206,20 @@ def is_weak(value: Any) -> bool:
 
 
 def numeric_dtype(value: Any) -> Any:
-    """The NumPy dtype of an aval or variable that holds numbers; None for keys, tokens and references."""
+    """The NumPy dtype of an aval or variable that holds numbers; None for keys, tokens and references.
+
+    Ask `has_dtype` to compare: NumPy takes None for float64, so ``dtype == None`` can be true.
+    """
     dtype = getattr(getattr(value, "aval", value), "dtype", None)
     if dtype is None or jax.dtypes.issubdtype(dtype, jax.dtypes.extended) or dtype == jax.dtypes.float0:
         return None
     return dtype
+
+
+def has_dtype(value: Any, dtype: Any) -> bool:
+    """Whether an aval or variable holds numbers of a NumPy dtype."""
+    found = numeric_dtype(value)
+    return found is not None and found == dtype
 
 
 def context_of_call() -> tuple[Sequence[Any], dict[str, Any]]:

@@ -1,10 +1,10 @@
 """Pairs of calls over several devices, made at random, and what JAX really does about the second one.
 
-Run as a module in a process of its own, with eight devices of the CPU: `python -m tests.generated_calls 320`. Each pair
-is a call that a program is compiled for, and a second call that differs in some leaves, containers, static values,
-placements or settings. The compiled function and the jitted one are really called; what they do is seen in exceptions,
-in a counter inside the function, in JAX's compile events, in the size of the function's cache and by a guard that
-refuses transfers. The last line printed counts the outcomes.
+Run as a module in a process of its own, with four devices of the CPU: `python -m tests.generated_calls 320 1` makes 320
+pairs from the seed 1. Each pair is a call that a program is compiled for, and a second one that differs in some leaves,
+containers, static values, placements or settings. The compiled function and the jitted one are really called; what they
+do is seen in exceptions, in a counter inside the function, in JAX's compile events, in the size of the function's cache
+and by a guard that refuses transfers. The last line printed counts the outcomes.
 """
 
 import collections
@@ -166,7 +166,7 @@ def build(tree):
 
 # Which change each leaf, and each call as a whole, gets: most get none, so that the others are seen alone.
 KINDS = st.sampled_from(
-    (*["none"] * 10, *["place"] * 7, "bad", "another tree", "container", "length", "dtype", "shape")
+    (*["none"] * 10, *["place"] * 5, *["moved"] * 4, "bad", "another tree", "container", "length", "dtype", "shape")
 )
 CALLS = st.sampled_from(
     (
@@ -209,6 +209,8 @@ def pairs(draw):
         if tree[0] == "array":
             # One property at a time.
             _, dtype, shape, where = tree
+            if kind == "moved":
+                return ("array", dtype, shape, {"host": "free", "free": "host"}.get(where, where))
             if kind == "place":
                 return ("array", dtype, shape, draw(st.sampled_from(ANYWHERE)))
             if kind == "dtype":
@@ -344,9 +346,10 @@ def compare_compiled(signature, compiled, args, kwargs, seen):
         seen[f"compiled {row.verdict}: {', '.join(row.differs)}"] += 1
 
 
-def main(count):
+def main(count, seed):
     seen = collections.Counter()
 
+    @hypothesis.seed(seed)
     @hypothesis.settings(
         max_examples=count, deadline=None, database=None, suppress_health_check=list(hypothesis.HealthCheck)
     )
@@ -362,4 +365,4 @@ def main(count):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxscope._analysis.promotions import Operand
+from jaxscope._analysis.surroundings import Operand
 from jaxscope._analysis.type_flow import type_flow
 
 # JAX's promotion lattice: https://docs.jax.dev/en/latest/type_promotion.html; what a JAX does not have is left out.
@@ -53,10 +53,10 @@ def promoted_with_x64(first, second):
         return jnp.promote_types(first, second)
 
 
-def expected(values, origins):
+def expected(values, origins, function):
     """The changes that JAX's public rules demand of ``a + b``: (operand, before, after, by, cause); None if refused."""
     try:
-        wanted, result = jnp.result_type(*values), jax.eval_shape(jnp.add, *values)
+        wanted, result = jnp.result_type(*values), jax.eval_shape(function, *values)
     except Exception:  # JAX promotes the 8-bit floats with nothing, by several kinds of error.
         return None
     assert result.dtype == wanted
@@ -80,17 +80,17 @@ def shape_of(value):
     return tuple(getattr(value, "shape", ()))
 
 
-def check_pair(values, as_arguments):
+def check_pair(values, as_arguments, function=jnp.add):
     """Compares what is found for one pair with the public rules; returns how many changes there were."""
     origins = ["argument a", "argument b" if as_arguments else None]
-    rows = expected(values, origins)
+    rows = expected(values, origins, function)
     if rows is None:
         return None
     if as_arguments:
-        changes = changes_of(lambda a, b: jnp.add(a, b), *values)
+        changes = changes_of(lambda a, b: function(a, b), *values)
     else:
         number = values[1]
-        changes = changes_of(lambda a: jnp.add(a, number), values[0])
+        changes = changes_of(lambda a: function(a, number), values[0])
     found = [
         (
             change.operand.origin,
@@ -155,3 +155,42 @@ def test_weak_arguments_among_themselves(x64):
     with jax.enable_x64(x64):
         for values in itertools.product(SCALARS, repeat=2):
             check_pair(list(values), True)
+
+
+FUNCTIONS = {
+    "multiply": jnp.multiply,
+    "maximum": jnp.maximum,
+    "where": lambda a, b: jnp.where(jnp.ones(3, bool), a, b),
+    "concatenate": lambda a, b: jnp.concatenate([a, b]),
+    "stack": lambda a, b: jnp.stack([a, b]),
+}
+# One of each kind and width; every pair of them.
+SOME = tuple(np.dtype(getattr(jnp, name)) for name in ("int8", "int32", "uint8", "uint32", "bfloat16", "float16"))
+SOME = (*SOME, *(np.dtype(getattr(jnp, name)) for name in ("float32", "float64", "complex64")))
+
+
+@MODES
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_other_functions_promote_alike(name, x64):
+    with jax.enable_x64(x64):
+        dtypes = [dtype for dtype in SOME if exists(dtype)]
+        changed = 0
+        for pair in itertools.product(dtypes, repeat=2):
+            changed += check_pair([jax.ShapeDtypeStruct((3,), dtype) for dtype in pair], True, FUNCTIONS[name])
+        assert changed >= len(dtypes) * (len(dtypes) - 1)
+
+
+@MODES
+def test_products_promote_inside(x64):
+    with jax.enable_x64(x64):
+        for first, second in itertools.product([dtype for dtype in SOME if exists(dtype)], repeat=2):
+            pair = [jax.ShapeDtypeStruct((3,), dtype) for dtype in (first, second)]
+            wanted = jnp.promote_types(first, second)
+            changes = changes_of(lambda a, b: jnp.dot(a, b), *pair)
+            assert {change.cause for change in changes} <= {"promotion", "x64 truncation"}
+            changed = {change.operand.origin for change in changes}
+            assert bool(changed) == (first != second)
+            for change in changes:
+                assert change.after.partition("[")[0] == short(wanted, ()).partition("[")[0]
+                assert {change.operand.origin, change.widened_by.origin} == {"argument a", "argument b"}
+                assert change.before != short(wanted, (3,))

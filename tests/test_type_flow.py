@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from jaxscope import _jax
-from jaxscope._analysis.promotions import Operand
+from jaxscope._analysis.surroundings import Operand
 from jaxscope._analysis.type_flow import type_flow
 from jaxscope._analysis.type_flow_columns import (
     OVERFLOW_COLUMNS,
@@ -28,7 +28,7 @@ from jaxscope._truncations import noted_truncations, read_truncation
 from tests.cases import load, needs_own_process
 from tests.shared import ABSENT, SHARED, case_files
 
-B, F, I = (jax.ShapeDtypeStruct((4,), dtype) for dtype in (jnp.bfloat16, jnp.float32, jnp.int32))
+B, F, INTEGERS = (jax.ShapeDtypeStruct((4,), dtype) for dtype in (jnp.bfloat16, jnp.float32, jnp.int32))
 
 
 def flow_of(function, *args, listing=True, **kwargs):
@@ -95,6 +95,7 @@ LINES = {
     "einsum": (lambda b, f: jnp.einsum("i,i", b, f), [("promotion", "bf16[4]", "f32[]", "argument f", "dot_general")]),
     "matmul": (lambda b, f: f @ b, [("promotion", "bf16[4]", "f32[]", "argument f", "dot_general")]),
     "broadcast": (lambda b, f: b[0] + f, [("promotion", "bf16[]", "f32[4]", "argument f", "add")]),
+    "function of two": (lambda i: jnp.arctan2(i, 2), [("float function", "i32[4]", "f32[4]", None, "atan2")]),
     "Python float": (lambda i: i * 1.5, [("promotion", "i32[4]", "f32[4] weak", "the number 1.5", "mul")]),
     "no change": (lambda b: b * 1.5 + 2, []),
     "NumPy scalar": (lambda b: b * np.float32(2), [("promotion", "bf16[4]", "f32[4]", "the number 2.0", "mul")]),
@@ -117,7 +118,7 @@ LINES = {
 @pytest.mark.parametrize("name", LINES)
 def test_the_cause_of_each_change(name):
     function, expected = LINES[name]
-    arguments = {"b": B, "f": F, "i": I}
+    arguments = {"b": B, "f": F, "i": INTEGERS}
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     flow = flow_of(function, *(arguments[each] for each in names))
     if expected is None:
@@ -215,7 +216,7 @@ REACHED = {
     "custom_jvp": (lambda x: own(x.astype(jnp.float32)), 2),
     "constant of a scan": (
         # The carry takes it from the first turn on: one in the body, and what follows.
-        lambda x: chain(SCAN(x.astype(jnp.float32)), 2),
+        lambda x: chain(scanned(x.astype(jnp.float32)), 2),
         3,
     ),
     "carried from turn to turn": (
@@ -248,7 +249,7 @@ REACHED = {
 CALLED = jax.jit(lambda y: chain(y, 3))
 
 
-def SCAN(constant):
+def scanned(constant):
     return jax.lax.scan(lambda carry, _: (carry + constant, None), jnp.zeros(4, jnp.float32), None, length=3)[0]
 
 
@@ -299,7 +300,7 @@ def test_weak_types_gained_and_lost():
     (lost,) = flow.with_cause("weak type lost")
     assert (lost.before, lost.after, str(lost.widened_by)) == ("f32[] weak", "f32[]", "f32[4] (argument f)")
     assert isinstance(lost.downstream_ops, Unavailable)
-    gained = flow_of(lambda i, x: i * x, I, 1.0).changes
+    gained = flow_of(lambda i, x: i * x, INTEGERS, 1.0).changes
     assert [(change.before, change.after) for change in gained] == [("i32[4]", "f32[4] weak")]
 
 
@@ -317,14 +318,14 @@ CUT = {
 def test_cut_64_bit_types_are_told_where_they_were_asked_for(name):
     function = CUT[name]
     (argument,) = function.__code__.co_varnames[: function.__code__.co_argcount]
-    flow = flow_of(function, {"b": B, "f": F, "i": I}[argument])
+    flow = flow_of(function, {"b": B, "f": F, "i": INTEGERS}[argument])
     (cut,) = flow.with_cause("x64 truncation")
     assert "64" in source(cut)[0] and cut.frames[0].file == __file__
     wanted = name in ("cast", "asarray", "sum")
     assert bool(cut.path) == wanted
     assert flow_frame_is_sound(flow)
     with jax.enable_x64(True):
-        assert not flow_of(function, {"b": B, "f": F, "i": I}[argument]).with_cause("x64 truncation")
+        assert not flow_of(function, {"b": B, "f": F, "i": INTEGERS}[argument]).with_cause("x64 truncation")
 
 
 def test_two_casts_on_one_line_are_told_apart():
@@ -349,10 +350,10 @@ def test_warnings_of_others_are_no_truncations():
 
 def test_integer_promotions_are_cut_without_64_bit_mode():
     unsigned = jax.ShapeDtypeStruct((4,), jnp.uint32)
-    (change,) = flow_of(lambda i, u: i + u, I, unsigned).changes
+    (change,) = flow_of(lambda i, u: i + u, INTEGERS, unsigned).changes
     assert (change.cause, change.before, change.after) == ("x64 truncation", "u32[4]", "i32[4]")
     with jax.enable_x64(True):
-        assert {change.cause for change in flow_of(lambda i, u: i + u, I, unsigned).changes} == {"promotion"}
+        assert {change.cause for change in flow_of(lambda i, u: i + u, INTEGERS, unsigned).changes} == {"promotion"}
 
 
 @pytest.mark.parametrize(
@@ -376,7 +377,7 @@ def test_64_bit_floats_that_nobody_asked_for(function, primitives):
 def test_concerns():
     assert [c.concerns for c in flow_of(lambda b, f: b + f, B, F).changes] == [("16-bit float widened",)]
     assert [c.concerns for c in flow_of(lambda b: b.sum(), B).changes] == [(), ()]
-    assert [c.concerns for c in flow_of(lambda i: i * 1.5, I).changes] == [("int to float",)]
+    assert [c.concerns for c in flow_of(lambda i: i * 1.5, INTEGERS).changes] == [("int to float",)]
     assert [c.concerns for c in flow_of(lambda f: f.astype("bfloat16"), F).changes] == [("float narrowed",)]
     assert [c.concerns for c in flow_of(lambda b: jnp.where(b > 0, b, jnp.nan), B).changes] == [()]
 
@@ -411,7 +412,7 @@ OVERFLOWS = {
 @pytest.mark.parametrize("name", OVERFLOWS)
 def test_integers_that_need_not_fit(name):
     function, expected = OVERFLOWS[name]
-    flow = flow_of(function, I)
+    flow = flow_of(function, INTEGERS)
     assert [risk.primitive for risk in flow.overflows] == expected
     for risk in flow.overflows:
         assert abs(risk.largest) > risk.limit == 2**31 - 1
@@ -488,6 +489,17 @@ def test_programs_that_call_deeply_are_cut_with_a_note():
         function = jax.jit(lambda x, f=function: f(f(x)))
     flow = flow_of(function, B, listing=False)
     assert flow.notes and flow.changes[0].calls > 100
+
+
+def test_the_cause_is_the_same_in_64_bit_mode():
+    """NumPy takes None for float64: a missing type must not be read as that one."""
+    with jax.enable_x64(True):
+        integers = jax.ShapeDtypeStruct((4,), jnp.int64)
+        (change,) = flow_of(lambda i: jnp.arctan2(i, 2), integers).changes
+        assert (change.cause, change.after) == ("float function", "f64[4]")
+        assert not flow_of(lambda k: jax.random.key_data(k), jax.random.key(0)).changes
+        flow = flow_of(lambda i, k: jax.random.uniform(k, (4,)) * i, integers, jax.random.key(0))
+        assert flow.changes[-1].cause == "promotion" and flow.changes[-1].after == "f64[4]"
 
 
 def test_functools_partials_and_vmaps():

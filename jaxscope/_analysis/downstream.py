@@ -154,7 +154,7 @@ class Downstream:
         return frozenset(
             variable
             for variable in variables
-            if not _jax_equations.is_dropped(variable) and _jax_equations.numeric_dtype(variable) == dtype
+            if not _jax_equations.is_dropped(variable) and _jax_equations.has_dtype(variable, dtype)
         )
 
     def _readers_of(self, jaxpr: Any) -> dict[Any, list[int]]:

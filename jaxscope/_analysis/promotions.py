@@ -12,14 +12,15 @@ digits. In both cases the operands are found in the jaxpr itself.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import jax
 import numpy as np
 
-from jaxscope import _jax_equations, _jax_types
+from jaxscope import _jax_equations
+from jaxscope._analysis.surroundings import MAXIMUM_STEPS_BACK, PASSING, Surroundings
 
 Cause = Literal[
     "explicit cast",
@@ -63,10 +64,6 @@ _PROMOTING = frozenset(
         "promote_args_numeric",
     )
 )
-# Equations that hand a value on as it is.
-_PASSING = frozenset(
-    ("broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose", "copy", "rev", "pvary", "stop_gradient")
-)
 _REDUCING = frozenset(
     (
         "reduce_sum",
@@ -88,21 +85,13 @@ _REDUCING = frozenset(
         "reduce_scatter",
     )
 )
+# Equations that jax.numpy makes of floats only, whatever numbers it is given.
+_FLOATING = frozenset(
+    ("div", "atan2", "nextafter", "igamma", "igammac", "zeta", "polygamma", "regularized_incomplete_beta")
+)
 _PRODUCTS = frozenset(("dot_general", "conv_general_dilated", "ragged_dot", "ragged_dot_general"))
 # Operands that select or point and take no part in promotion, by their place.
 _POINTING = {"select_n": (0,), "gather": (1,), "scatter": (1,), "scatter-add": (1,), "scatter_add": (1,)}
-_MAXIMUM_STEPS_BACK = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """A value as the user knows it: its type and where it comes from."""
-
-    type: str
-    origin: str
-
-    def __str__(self) -> str:
-        return f"{self.type} ({self.origin})" if self.origin else self.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,41 +109,6 @@ class Reason:
     operand: Any
     widened_by: Any = None
     function: str = ""
-
-
-@dataclass
-class Surroundings:
-    """One jaxpr with the equations that make and read each of its variables."""
-
-    jaxpr: Any
-    sources: dict[int, _jax_equations.EquationSource]
-    makers: dict[Any, Any] = field(default_factory=dict)
-    readers: dict[Any, list[Any]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for equation in self.jaxpr.eqns:
-            for variable in equation.outvars:
-                self.makers[variable] = equation
-            for operand in equation.invars:
-                if not _jax_equations.is_literal(operand):
-                    self.readers.setdefault(operand, []).append(equation)
-
-    def source(self, equation: Any) -> _jax_equations.EquationSource:
-        """Who wrote an equation of this jaxpr."""
-        return _jax_equations.equation_source(equation, self.sources)
-
-    def maker(self, operand: Any) -> Any:
-        """The equation that gives an operand; None for inputs, constants and literals."""
-        return None if _jax_equations.is_literal(operand) else self.makers.get(operand)
-
-    def passed_from(self, operand: Any) -> Any:
-        """The operand behind broadcasts and reshapes."""
-        for _ in range(_MAXIMUM_STEPS_BACK):
-            equation = self.maker(operand)
-            if equation is None or equation.primitive.name not in _PASSING or not equation.invars:
-                break
-            operand = equation.invars[0]
-        return operand
 
 
 def reason_of(equation: Any, around: Surroundings) -> Reason | None:
@@ -201,11 +155,14 @@ def _product(equation: Any) -> Reason | None:
     left, right = equation.invars[:2]
     dtypes = _jax_equations.numeric_dtype(left), _jax_equations.numeric_dtype(right)
     name = equation.primitive.name
-    if given is None or None in dtypes or given == dtypes[0] == dtypes[1]:
+    if given is None or any(dtype is None for dtype in dtypes) or given == dtypes[0] == dtypes[1]:
         return None
     changed, other = (left, right) if dtypes[0] != given else (right, left)
     if dtypes[0] != dtypes[1] and given in dtypes:
         return Reason("promotion", changed, other, name)
+    promoted = None if dtypes[0] == dtypes[1] else _promoted_with_x64(*map(np.dtype, dtypes))
+    if promoted is not None and given in (promoted, jax.dtypes.canonicalize_dtype(promoted)):
+        return Reason("promotion" if given == promoted else "x64 truncation", changed, other, name)
     return Reason("preferred_element_type", changed, None, name)
 
 
@@ -268,12 +225,14 @@ def _by_reader(equation: Any, reader: Any, around: Surroundings, before: Any, af
     other, other_before = partner
     weak = _jax_equations.is_weak(operand) or _jax_equations.is_weak(other)
     promoted = None if weak else _promoted_with_x64(np.dtype(before), np.dtype(other_before))
+    # Not promoted == after alone: NumPy takes None for float64.
+    promotes = promoted is not None and promoted == after
     if _is_float(after) and not _is_float(before):
-        # A division makes floats of any numbers: 1 / 2 and 1 / 2.0 look alike. JAX promotes i64 and u64 to a float.
+        # 1 / 2 and 1 / 2.0 look alike here. Not all integers are without a common type: i64 and u64 make a float.
         number = _jax_equations.is_literal(other) and np.ndim(other.val) == 0
-        if (name == "div" and number) or (not _is_float(other_before) and (name == "div" or promoted != after)):
+        if (name in _FLOATING and number) or (not _is_float(other_before) and (name in _FLOATING or not promotes)):
             return Reason("float function", operand, None, name)
-    if weak or promoted == after:
+    if weak or promotes:
         return Reason("promotion", operand, other, name)
     if promoted is not None and jax.dtypes.issubdtype(promoted, np.integer):
         return Reason("x64 truncation", operand, other, name)
@@ -289,7 +248,7 @@ def _partner(result: Any, reader: Any, around: Surroundings) -> tuple[Any, Any] 
     pointing = _POINTING.get(reader.primitive.name, ())
     best, best_rank = None, 4
     for place, operand in enumerate(reader.invars):
-        if place in pointing or _jax_equations.numeric_dtype(operand) != after:
+        if place in pointing or not _jax_equations.has_dtype(operand, after):
             continue
         origin = around.passed_from(operand)
         if not _jax_equations.is_literal(origin) and origin == result:
@@ -316,12 +275,12 @@ def _reader(equation: Any, around: Surroundings) -> Any:
     """The equation that uses a converted value, behind broadcasts and reshapes; one of the same call comes first."""
     (variable,) = equation.outvars
     key = around.source(equation).key
-    for _ in range(_MAXIMUM_STEPS_BACK):
+    for _ in range(MAXIMUM_STEPS_BACK):
         readers = around.readers.get(variable, ())
         if not readers:
             return None
         reader = next((reader for reader in readers if around.source(reader).key == key), readers[0])
-        if reader.primitive.name not in _PASSING:
+        if reader.primitive.name not in PASSING:
             return reader
         variable = reader.outvars[0]
     return None
@@ -330,12 +289,12 @@ def _reader(equation: Any, around: Surroundings) -> Any:
 def _restores(equation: Any, around: Surroundings, after: Any) -> bool:
     """Whether a conversion gives a value the type back that it had before the same call widened it."""
     key, waiting, seen = around.source(equation).key, [equation.invars[0]], set()
-    while waiting and len(seen) < _MAXIMUM_STEPS_BACK:
+    while waiting and len(seen) < MAXIMUM_STEPS_BACK:
         maker = around.maker(waiting.pop())
         if maker is None or id(maker) in seen or around.source(maker).key != key:
             continue
         seen.add(id(maker))
-        if maker.primitive.name == "convert_element_type" and _jax_equations.numeric_dtype(maker.invars[0]) == after:
+        if maker.primitive.name == "convert_element_type" and _jax_equations.has_dtype(maker.invars[0], after):
             return True
         waiting.extend(maker.invars)
     return False
@@ -344,12 +303,12 @@ def _restores(equation: Any, around: Surroundings, after: Any) -> bool:
 def _is_restored(reducing: Any, around: Surroundings, before: Any) -> bool:
     """Whether what a reduction gives is converted back to `before` within the same call."""
     key, waiting, seen = around.source(reducing).key, list(reducing.outvars), set()
-    while waiting and len(seen) < _MAXIMUM_STEPS_BACK:
+    while waiting and len(seen) < MAXIMUM_STEPS_BACK:
         for reader in around.readers.get(waiting.pop(), ()):
             if around.source(reader).key != key or id(reader) in seen:
                 continue
             seen.add(id(reader))
-            if _jax_equations.numeric_dtype(reader.outvars[0]) == before:
+            if _jax_equations.has_dtype(reader.outvars[0], before):
                 return True
             waiting.extend(reader.outvars)
     return False
@@ -403,36 +362,3 @@ def _promoted_with_x64(first: Any, second: Any) -> Any:
         except Exception:
             # Types that JAX promotes with nothing (the 8-bit floats) were converted by somebody else.
             return None
-
-
-def describe_operand(operand: Any, origins: Mapping[Any, str], around: Surroundings) -> Operand:
-    """An operand for people.
-
-    Args:
-        operand: A variable or a literal.
-        origins: What the inputs of this jaxpr are called: ``argument x``.
-        around: The jaxpr that holds the operand.
-    """
-    text = type_text(operand.aval)
-    if _jax_equations.is_literal(operand):
-        if np.ndim(operand.val) != 0:
-            return Operand(text, "a constant")
-        # A Python number is weak, unless JAX has converted it before it was written down.
-        return Operand(text, f"the number {np.asarray(operand.val).item()!r}")
-    origin = around.passed_from(operand)
-    if _jax_equations.is_literal(origin):
-        # A filled array is told by its number.
-        return Operand(text, describe_operand(origin, origins, around).origin)
-    operand = origin
-    if operand in origins:
-        return Operand(text, origins[operand])
-    if (maker := around.maker(operand)) is not None:
-        called = maker.params.get("name") if maker.primitive.name in ("jit", "pjit") else None
-        return Operand(text, f"result of {str(called or maker.primitive.name).lstrip('_')}")
-    return Operand(text, "a constant" if operand in around.jaxpr.constvars else "")
-
-
-def type_text(aval: Any) -> str:
-    """JAX's short form of a type, with a word where it is weak."""
-    text = _jax_types.short_type(aval)
-    return f"{text} weak" if _jax_equations.is_weak(aval) else text

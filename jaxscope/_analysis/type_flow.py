@@ -18,16 +18,8 @@ from jaxscope import _jax_equations
 from jaxscope._analysis.downstream import Downstream, Enclosing
 from jaxscope._analysis.integer_ranges import OverflowRisk, overflow_risks
 from jaxscope._analysis.jaxpr_lines import line_of_equations
-from jaxscope._analysis.promotions import (
-    Cause,
-    Operand,
-    Reason,
-    Surroundings,
-    describe_operand,
-    is_creation,
-    reason_of,
-    type_text,
-)
+from jaxscope._analysis.promotions import Cause, Reason, is_creation, reason_of
+from jaxscope._analysis.surroundings import Operand, Surroundings, describe_operand, type_text
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._ir.model import Frame, Listing
 from jaxscope._truncations import Truncation

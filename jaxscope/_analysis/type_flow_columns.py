@@ -87,7 +87,7 @@ TYPE_CHANGE_COLUMNS = (
     Entry(
         "concerns",
         "Concerns",
-        "What may be wrong: 16-bit floats widened, unasked 64-bit floats, integers made floats, narrowed floats.",
+        "What may be wrong: a 16-bit float widened, a 64-bit float unasked, an integer made a float, a float narrowed.",
         "Both types and the cause.",
         "Empty when nothing is.",
     ),
