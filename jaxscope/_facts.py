@@ -2,7 +2,7 @@
 
 Problem: stages finish one by one, and parsing 50 MB is worth its time only when somebody looks. Input: a `Request`, a
 `Target` and the stages as they end. Output: `Facts`: products, linked listings, the Python side and the tables'
-records.
+records. It has over 400 lines because each of these is worked out from others of them.
 """
 
 import fnmatch
