@@ -489,8 +489,8 @@ class Inspection:
 
         Args:
             path: Where to; an existing file is replaced.
-            compile_again: Whether the page also gets the listings below compiled HLO that nobody has opened yet, for
-                which the program is compiled once more.
+            compile_again: Whether the page also gets the listings below compiled HLO that nobody has opened yet, and
+                the compiler's own account of memory, for which the program is compiled once more.
 
         Returns:
             The path.
@@ -500,6 +500,8 @@ class Inspection:
         path = Path(path)
         if compile_again:
             for facts in self._programs:
+                with contextlib.suppress(UnavailableError):
+                    facts.read_buffer_assignment()
                 for listing in facts.lower_listings():
                     with contextlib.suppress(UnavailableError):  # The page says why.
                         facts.listing(listing.key)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from jaxscope._analysis.roofline import KernelBound, Roofline
-from jaxscope._view.format import format_bytes, format_quantity
+from jaxscope._view.format import format_bytes, format_count, format_quantity
 from jaxscope._view.model import Part, Roof, Scatter, Stack, Tick
 
 # A decade or so of air around the points of a logarithmic axis.
@@ -123,8 +123,9 @@ def scatter_of(roofline: Roofline, rows: Sequence[KernelBound]) -> Scatter | Non
     return Scatter(
         kind="scatter",
         summary=(
-            f"{len(drawn)} kernels; the ridge for {main[0]} is at {format_quantity(ridge)} FLOP/B, the program has "
-            f"{format_quantity(roofline.intensity)} FLOP/B, and {bound} is what most of its time is bound by."
+            f"{format_count(len(drawn), ('kernel', 'kernels'))}; the ridge for {main[0]} is at "
+            f"{format_quantity(ridge)} FLOP/B, the program has {format_quantity(roofline.intensity)} FLOP/B, and "
+            f"{bound} is what most of its time is bound by."
         ),
         x_label="FLOP for each byte moved",
         y_label="FLOP/s at best",

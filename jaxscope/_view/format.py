@@ -5,7 +5,7 @@ for times, whose last digits are noise.
 """
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-_SMALL = ("s", "ms", "µs", "ns")
+_SMALL = ("s", "ms", "µs", "ns", "ps")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
 
 

@@ -4,6 +4,7 @@ Input: the facts of an inspection whose stages have ended. Output: the figures i
 `LiveColumns`, what the chart of live buffers asks for.
 """
 
+import re
 from collections.abc import Sequence
 
 from jaxscope._analysis.buffers import NO_OP, Buffer, MemoryCurve
@@ -189,12 +190,23 @@ def _live_tables(facts: Facts, memory: ProgramMemory) -> list[Table]:
         table["notes"].insert(0, f"{len(alive) - _MAXIMUM_ROWS:,} more at the peak: inspection.alive().")
     op = curve.instants[curve.peak_instant] if curve.peak_instant < len(curve.instants) else NO_OP
     name = places.name(op) if op != NO_OP else _END
-    top = max(curve.bytes_alive, default=0) * 1.08
+    shown = _bytes_shown(curve)
+    top = max(shown) * 1.08
+    if any(buffer.hand_over is not None for buffer in curve.buffers):
+        table["notes"].append(
+            "Where a value takes over the buffer of another, the buffer counts once; at the peak both count, as in the "
+            "compiler's report."
+        )
+    if curve.highest_bytes > curve.peak_bytes:
+        table["notes"].append(
+            f"The peak is where the compiler's report has it. At instant {curve.highest_instant + 1:,} "
+            f"{format_bytes(curve.highest_bytes)} are in use: the report measures parts of tuples by their tables."
+        )
     table["chart"] = Steps(
         kind="steps",
         summary=(
             f"{format_bytes(curve.peak_bytes)} alive at the peak, {at_peak}, {name}; "
-            f"{format_bytes(curve.bytes_alive[0])} when it begins and {format_bytes(curve.bytes_alive[-1])} at the end."
+            f"{format_bytes(shown[0])} when it begins and {format_bytes(shown[-1])} at the end."
         ),
         data=LIVE,
         count=count,
@@ -207,11 +219,33 @@ def _live_tables(facts: Facts, memory: ProgramMemory) -> list[Table]:
     return [table]
 
 
+def _bytes_shown(curve: MemoryCurve) -> list[int]:
+    """The bytes in use at each instant, and at the peak those that the compiler reports."""
+    shown = list(curve.bytes_in_use)
+    shown[curve.peak_instant] = curve.peak_bytes
+    return shown
+
+
+def _last_shown(buffer: Buffer, peak: int) -> int:
+    """The last instant at which a buffer counts as its own."""
+    return buffer.end if buffer.hand_over is None or buffer.hand_over == peak else buffer.hand_over - 1
+
+
+# "{2,1,0:T(8,128)S(1)}" behind the dimensions.
+_LAYOUT = re.compile(r"\{[^{}]*\}")
+
+
+def _short_type(buffer: Buffer) -> str:
+    """The type without its layout, and the memory it lies in where that is not the main one."""
+    space = f" S({buffer.memory_space})" if buffer.memory_space else ""
+    return _LAYOUT.sub("", buffer.type) + space
+
+
 def _live_row(places: _Places, buffer: Buffer, total: int) -> Row:
     row = row_of(
         buffer.name,
         buffer.role,
-        buffer.type,
+        _short_type(buffer),
         places.python(buffer.op),
         format_bytes(buffer.size_bytes),
         format_bytes(total),
@@ -251,17 +285,17 @@ def live_columns(facts: Facts, key: str) -> LiveColumns:
 
     buffers = sorted(curve.buffers, key=lambda buffer: (-buffer.size_bytes, buffer.name))
     return LiveColumns(
-        step_bytes=list(curve.bytes_alive),
+        step_bytes=_bytes_shown(curve),
         step_name=[*(intern(places.name(op)) if op != NO_OP else -1 for op in curve.instants), intern(_END)],
         step_line=[*(places.line(op) for op in curve.instants), -1],
         size=[buffer.size_bytes for buffer in buffers],
         first=[buffer.start for buffer in buffers],
-        last=[buffer.end for buffer in buffers],
+        last=[_last_shown(buffer, curve.peak_instant) for buffer in buffers],
         line=[places.line(buffer.op) for buffer in buffers],
         cells={
             "buffer": [intern(buffer.name) for buffer in buffers],
             "role": [intern(buffer.role) for buffer in buffers],
-            "type": [intern(buffer.type) for buffer in buffers],
+            "type": [intern(_short_type(buffer)) for buffer in buffers],
             "python_line": [intern(places.python(buffer.op)) for buffer in buffers],
         },
         strings=list(strings),
