@@ -77,7 +77,7 @@ def scatter_of(roofline: Roofline, rows: Sequence[KernelBound]) -> Scatter | Non
         roofline: The whole.
         rows: The kernels of the table's rows, in their order.
     """
-    drawn = [one for one in rows if one.flops and one.moved_bytes and one.peak is not None and one.seconds]
+    drawn = [one for one in rows if _is_drawn(one)]
     main = roofline.main_peak
     if not drawn or main is None:
         return None
@@ -91,16 +91,15 @@ def scatter_of(roofline: Roofline, rows: Sequence[KernelBound]) -> Scatter | Non
     def corner(x: float, y: float) -> list[float]:
         return [x_axis.place(x), y_axis.place(y)]
 
+    slope = roofline.bandwidth.value
+    foot = max(left, 10**y_axis.low / slope)
+    top = max(figure.value for figure in roofline.peaks.values()) / slope
+    middle = math.sqrt(foot * top)
+    # Its name stands at the last corner: half way up, where nothing else is.
     roofs = [
         Roof(
-            label=f"memory, {format_bytes_rate(roofline.bandwidth.value)}",
-            points=[
-                corner(
-                    max(left, 10**y_axis.low / roofline.bandwidth.value),
-                    max(10**y_axis.low, left * roofline.bandwidth.value),
-                ),
-                corner(ridge, main[1].value),
-            ],
+            label=f"memory, {format_bytes_rate(slope)}",
+            points=[corner(top, top * slope), corner(foot, foot * slope), corner(middle, middle * slope)],
         )
     ]
     by_value: dict[float, list[str]] = {}
@@ -113,7 +112,7 @@ def scatter_of(roofline: Roofline, rows: Sequence[KernelBound]) -> Scatter | Non
     total = roofline.seconds or 1.0
     points: list[list[float]] = []
     for one in rows:
-        if one in drawn:
+        if _is_drawn(one):
             points.append([*corner(one.intensity, _rate(one)), round(one.seconds / total, 4)])
         else:
             points.append([])
@@ -134,6 +133,11 @@ def scatter_of(roofline: Roofline, rows: Sequence[KernelBound]) -> Scatter | Non
         roofs=roofs,
         points=points,
     )
+
+
+def _is_drawn(one: KernelBound) -> bool:
+    """Whether a kernel has a place on both logarithmic axes."""
+    return bool(one.flops and one.moved_bytes and one.seconds)
 
 
 def _rate(one: KernelBound) -> float:
