@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 Bound = Literal["compute", "memory"]
 
-# Which published peaks a program's element type may reach, in XLA's names of types: f32 matrix products may run in
-# tf32 on NVIDIA's and in bf16 on Google's matrix units (jax_default_matmul_precision), so the higher one bounds them.
+# Which published peaks a program's element type may reach, in XLA's names of types. f32 matrix products may run in tf32
+# on NVIDIA's matrix units, and in bf16 on Google's, for which no other peak is published: jax_default_matmul_precision.
 _PEAKS: Mapping[str, tuple[str, ...]] = {
     "f64": ("f64",),
     "c128": ("f64",),
-    "f32": ("f32", "tf32", "bf16"),
-    "c64": ("f32", "tf32", "bf16"),
+    "f32": ("f32", "tf32"),
+    "c64": ("f32", "tf32"),
     "bf16": ("bf16", "f16"),
     "f16": ("f16", "bf16"),
     "s8": ("i8",),
@@ -119,8 +119,11 @@ def peak_of(dtype: str, facts: DeviceFacts) -> Figure | Unavailable:
         dtype: In XLA's names: ``bf16``, ``f32``, ``s8``, ``f8e4m3fn``.
         facts: What is published of the device.
     """
+    published = facts.peak_flop_per_second
     names = ("f8", "bf16") if dtype.startswith("f8") else _PEAKS.get(dtype, ())
-    figures = [facts.peak_flop_per_second[name] for name in names if name in facts.peak_flop_per_second]
+    figures = [published[name] for name in names if name in published]
+    if not figures and dtype in ("f32", "c64") and "bf16" in published:
+        figures = [published["bf16"]]
     if not figures:
         return Unavailable(f"No peak for {dtype or 'its element type'} is published for this device.")
     return max(figures, key=lambda figure: figure.value)
