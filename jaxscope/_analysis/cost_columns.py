@@ -119,6 +119,13 @@ _FIGURES = (
     ),
     Entry("ops", "Ops", "How many ops of the listing it counts.", "The listing.", "Never.", "right"),
     Entry(
+        "rule",
+        "Rule",
+        "What is counted for such an op.",
+        "jaxscope's rules, each from the definition of the op in the StableHLO specification or HLO's semantics.",
+        "Empty for ops that only move data.",
+    ),
+    Entry(
         "unknown_loops",
         "Unknown loops",
         "The FLOPs as a sum with a symbol for each loop whose trip count is not known, as 100 + 7·n1.",

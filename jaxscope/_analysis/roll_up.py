@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from jaxscope._analysis.rules import RULES
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ONCE, Amount, KernelCost, OpCost, ProgramCost, Runs, Work
 from jaxscope._ir.model import NO_STACK, Frame
@@ -39,6 +40,7 @@ class CostGroup:
         moved: Bytes that its kernels read and write, own ones only.
         ops: Indices of the listing's ops that it counts itself, in their order.
         unknown: Names and reasons of what it counts itself and nobody can look into.
+        rules: Keys of the rules that counted its own ops.
         dearest: Index of the dearest of these ops; where it only moves bytes, of a kernel.
         runs: How often that runs.
     """
@@ -50,6 +52,7 @@ class CostGroup:
     moved: "Bytes"
     ops: tuple[int, ...]
     unknown: tuple[str, ...]
+    rules: tuple[str, ...]
     dearest: int
     runs: Runs
 
@@ -73,6 +76,7 @@ class _Group:
         self.missing: dict[str, None] = {}
         self.ops: list[int] = []
         self.unknown: dict[str, None] = {}
+        self.rules: dict[str, None] = {}
         self.weight, self.dearest, self.runs = -1, -1, ONCE
 
     def add(self, cost: OpCost, *, is_own: bool) -> None:
@@ -81,6 +85,7 @@ class _Group:
         if not is_own:
             return
         self.ops.append(cost.op)
+        self.rules[cost.rule] = None
         weight = 0
         if isinstance(cost.work, Work):
             self.own.append((cost.work, cost.runs))
@@ -108,6 +113,7 @@ class _Group:
             Bytes(self.moved, tuple(self.missing)),
             tuple(self.ops),
             tuple(self.unknown),
+            tuple(self.rules),
             self.dearest,
             self.runs,
         )
@@ -266,6 +272,7 @@ def _by_kernel(cost: ProgramCost, linked: LinkedListing) -> tuple[CostGroup, ...
                 moved=Bytes(0, (size.reason,)) if missing else Bytes(size * kernel.runs.with_loops_once),
                 ops=(kernel.op,),
                 unknown=(kernel.work.reason,) if isinstance(kernel.work, Unavailable) else (),
+                rules=(),
                 dearest=kernel.op,
                 runs=kernel.runs,
             )
@@ -292,6 +299,7 @@ GROUP_COLUMNS = {
         "moved_bytes",
         "runs",
         "ops",
+        *(("rule",) if grouping == "op" else ()),
         "unknown_loops",
         "missing",
     )
@@ -323,6 +331,7 @@ def group_frame(cost: ProgramCost, linked: LinkedListing, grouping: Grouping) ->
                 group.moved.with_loops_once if cost.kernels else None,
                 group.runs.with_loops_once,
                 len(group.ops),
+                *((rule_text(group),) if grouping == "op" else ()),
                 unknown_text(group.inclusive),
                 " ".join((*group.unknown, *group.moved.missing)),
             )
@@ -346,6 +355,14 @@ _WHOLE = frozenset(
         "ops",
     )
 )
+
+
+_FORMULAS = {rule.key: rule.formula for rule in RULES}
+
+
+def rule_text(group: CostGroup) -> str:
+    """What the rules count that counted a group's ops, for people; "" for what only moves data."""
+    return " ".join(_FORMULAS[key] for key in group.rules if key in _FORMULAS)
 
 
 def unknown_text(amount: Amount) -> str:

@@ -7,7 +7,7 @@ cost, the roofline, loops and branches, the reconciliation with XLA's figures, c
 from collections.abc import Callable
 
 from jaxscope._analysis import columns
-from jaxscope._analysis.roll_up import GROUPINGS, CostGroup, Grouping, group_costs, moved_bytes, unknown_text
+from jaxscope._analysis.roll_up import GROUPINGS, CostGroup, Grouping, group_costs, moved_bytes, rule_text, unknown_text
 from jaxscope._analysis.roofline import Roofline
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
@@ -206,7 +206,8 @@ def _group_table(account: CostAccount, grouping: Grouping) -> Table:
     columns += column_list(table, "transcendentals", "integer_ops")
     if account.cost.kernels:
         columns += column_list(table, "moved_bytes")
-    columns += column_list(table, "runs", *(("ops",) if grouping != "kernel" else ()), "missing")
+    columns += column_list(table, "runs", *(("ops",) if grouping != "kernel" else ()))
+    columns += column_list(table, "rule" if grouping == "op" else "missing")
     notes = []
     if len(groups) > len(shown):
         notes.append(f'{len(groups) - len(shown):,} more: inspection.cost_by("{grouping}").')
@@ -244,6 +245,7 @@ def _group_row(account: CostAccount, grouping: Grouping, group: CostGroup, total
         "kernel": (group.key, place),
     }[grouping]
     unknown = unknown_text(group.inclusive)
+    rules = (rule_text(group),) if grouping == "op" and group.rules else ()
     row = row_of(
         *heads,
         *((format_quantity(group.own.with_loops_once.flops),) if nested else ()),
@@ -254,7 +256,7 @@ def _group_row(account: CostAccount, grouping: Grouping, group: CostGroup, total
         *((format_bytes(group.moved.with_loops_once),) if account.cost.kernels else ()),
         _runs_text(group),
         *((format_exact(len(group.ops)),) if grouping != "kernel" else ()),
-        " ".join((*group.unknown, *group.moved.missing, *((_ONCE,) if unknown else ()))),
+        " ".join((*rules, *group.unknown, *group.moved.missing, *((_ONCE,) if unknown else ()))),
     )
     if group.unknown:
         row["tone"] = "warning"
