@@ -30,7 +30,7 @@ _KEYS = (
     Entry(
         "function",
         "Function",
-        "A Python function on the call stack of the ops.",
+        "A Python function on the call stack of the ops; in StableHLO, ops of a loop's body have none outside the body.",
         "The debug location of the ops.",
         "Never; what names no place stands under the words made by the compiler.",
     ),

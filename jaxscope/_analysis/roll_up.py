@@ -77,7 +77,7 @@ class _Group:
         self.ops: list[int] = []
         self.unknown: dict[str, None] = {}
         self.rules: dict[str, None] = {}
-        self.weight, self.dearest, self.runs = -1, -1, ONCE
+        self.weight, self.dearest, self.runs = (-1, 0, 0), -1, ONCE
 
     def add(self, cost: OpCost, *, is_own: bool) -> None:
         if isinstance(cost.work, Work):
@@ -86,10 +86,11 @@ class _Group:
             return
         self.ops.append(cost.op)
         self.rules[cost.rule] = None
-        weight = 0
+        weight = (0, 0, 0)
         if isinstance(cost.work, Work):
             self.own.append((cost.work, cost.runs))
-            weight = cost.work.flops * cost.runs.with_loops_once
+            all_runs = cost.work * cost.runs.with_loops_once
+            weight = (all_runs.flops, all_runs.transcendentals, all_runs.integer_ops)
         else:
             self.unknown[cost.work.reason] = None
         if weight > self.weight:
@@ -367,7 +368,7 @@ def rule_text(group: CostGroup) -> str:
 
 def unknown_text(amount: Amount) -> str:
     """How FLOPs depend on loops whose count is not known: ``100 + 7·n1``; "" where they do not."""
-    return "" if amount.is_known else amount_in_symbols(amount)
+    return amount_in_symbols(amount) if any(symbols and work.flops for symbols, work in amount.terms) else ""
 
 
 def amount_in_symbols(amount: Amount) -> str:

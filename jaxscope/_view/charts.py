@@ -37,7 +37,7 @@ def byte_ticks(top: float, count: int = 4) -> list[Tick]:
     if top <= 0:
         return [Tick(at=0.0, label="0 B")]
     unit = 1024 ** min(int(math.log(max(top, 1), 1024)), 5)
-    rough = top / unit / count
+    rough = max(top / unit / count, 1 / unit)
     step = next(
         (size for power in range(-1, 4) for size in (10.0**power, 2 * 10.0**power, 5 * 10.0**power) if size >= rough),
         rough,
