@@ -30,7 +30,7 @@ _KEYS = (
     Entry(
         "function",
         "Function",
-        "A Python function on the call stack of the ops; in StableHLO, ops of a loop's body have none outside the body.",
+        "A Python function on the call stack of the ops. In StableHLO those of a loop's body begin at the body.",
         "The debug location of the ops.",
         "Never; what names no place stands under the words made by the compiler.",
     ),
