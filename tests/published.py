@@ -39,7 +39,9 @@ def build_network(network: Network) -> tuple[Callable[..., Any], tuple[Any, ...]
     """The forward pass and the types of its arguments: weights that are trained, those that are not, one image."""
     import keras
 
-    model = getattr(keras.applications, network.name)(weights=None, input_shape=(network.size, network.size, 3))
+    # Within the scope weights have shapes and no values, which nobody needs.
+    with keras.StatelessScope(initialize_variables=False):
+        model = getattr(keras.applications, network.name)(weights=None, input_shape=(network.size, network.size, 3))
     weights = tuple(
         [jax.ShapeDtypeStruct(tuple(one.shape), one.dtype) for one in variables]
         for variables in (model.trainable_variables, model.non_trainable_variables)

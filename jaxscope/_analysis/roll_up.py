@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from jaxscope._analysis.rules import RULES
 from jaxscope._analysis.unavailable import Unavailable
-from jaxscope._analysis.work import ONCE, Amount, KernelCost, OpCost, ProgramCost, Runs, Work
+from jaxscope._analysis.work import ONCE, Amount, KernelCost, OpCost, ProgramCost, Runs, Symbols, Work
 from jaxscope._ir.model import NO_STACK, Frame
 from jaxscope._links import LinkedListing
 
@@ -24,8 +24,6 @@ GROUPINGS: tuple[Grouping, ...] = ("line", "function", "scope", "op", "kernel")
 
 MADE_BY_COMPILER = "made by the compiler"
 NO_SCOPE = "no scope"
-# A group's bytes ride in the field of a `Work` that sums whole numbers.
-_Parts = list[tuple[Work, Runs]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +63,33 @@ class Bytes:
     missing: tuple[str, ...] = ()
 
 
+class _Sum:
+    """Work times runs while it is being summed: large programs have a hundred thousand parts."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self) -> None:
+        self.terms: dict[Symbols, list[int]] = {}
+
+    def add(self, work: Work, runs: Runs) -> None:
+        for symbols, number in runs.terms:
+            if (term := self.terms.get(symbols)) is None:
+                term = self.terms[symbols] = [0, 0, 0, 0]
+            term[0] += work.flops * number
+            term[1] += work.transcendentals * number
+            term[2] += work.integer_ops * number
+            term[3] += work.padding_flops * number
+
+    def finish(self) -> Amount:
+        return Amount(tuple(sorted((symbols, Work(*term)) for symbols, term in self.terms.items() if any(term))))
+
+
 class _Group:
     """A group while it is being summed."""
 
     def __init__(self, key: str, place: Frame | None):
         self.key, self.place = key, place
-        self.own: _Parts = []
-        self.inclusive: _Parts = []
+        self.own, self.inclusive = _Sum(), _Sum()
         self.moved = 0
         self.missing: dict[str, None] = {}
         self.ops: list[int] = []
@@ -80,19 +98,20 @@ class _Group:
         self.weight, self.dearest, self.runs = (-1, 0, 0), -1, ONCE
 
     def add(self, cost: OpCost, *, is_own: bool) -> None:
-        if isinstance(cost.work, Work):
-            self.inclusive.append((cost.work, cost.runs))
+        work = cost.work
+        if isinstance(work, Work):
+            self.inclusive.add(work, cost.runs)
         if not is_own:
             return
         self.ops.append(cost.op)
         self.rules[cost.rule] = None
         weight = (0, 0, 0)
-        if isinstance(cost.work, Work):
-            self.own.append((cost.work, cost.runs))
-            all_runs = cost.work * cost.runs.with_loops_once
-            weight = (all_runs.flops, all_runs.transcendentals, all_runs.integer_ops)
+        if isinstance(work, Work):
+            self.own.add(work, cost.runs)
+            often = cost.runs.with_loops_once
+            weight = (work.flops * often, work.transcendentals * often, work.integer_ops * often)
         else:
-            self.unknown[cost.work.reason] = None
+            self.unknown[work.reason] = None
         if weight > self.weight:
             self.weight, self.dearest, self.runs = weight, cost.op, cost.runs
 
@@ -109,8 +128,8 @@ class _Group:
         return CostGroup(
             self.key,
             self.place,
-            Amount.total(self.inclusive),
-            Amount.total(self.own),
+            self.inclusive.finish(),
+            self.own.finish(),
             Bytes(self.moved, tuple(self.missing)),
             tuple(self.ops),
             tuple(self.unknown),
