@@ -96,7 +96,7 @@ FAILURES = {
     "108": Failure("trace", "ackend", "choose with target="),
     "109": LOWERED_ALREADY,
     "110": LOWERED_ALREADY,
-    "111": Failure("compile", "Error refining shapes", "give numbers"),
+    "111": Failure("compile", "Error refining shapes", "Give numbers"),
     "117": Failure("trace", "<b>bold</b>"),
     "133": Failure("refused", "needs 64 devices", TOO_SMALL),
     "142": Failure("trace", "__jax_array__", "register your object as a pytree"),
