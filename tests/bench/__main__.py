@@ -157,14 +157,30 @@ def bench_transformer(layers: int) -> int:
     source = inspection._source
     put_off = {}
     for key in ("python", "jaxpr", "stablehlo", "hlo"):
-        put_off[key] = timed(lambda key=key: source.listing(key))
+        put_off[key] = timed(lambda key=key: source.text(key))
+    put_off["cost, memory"] = analysis_s = timed(lambda: analyse(inspection))
     put_off["tables"] = timed(lambda: source.view)
+    for key in ("python", "jaxpr", "stablehlo", "hlo"):
+        put_off[key] += timed(lambda key=key: source.listing(key))
     for key, seconds in put_off.items():
         print(f"  put off until opened: {key:<15} {seconds * 1e3:9.1f} ms   {seconds / jax_s:8.2%}")
     total_s = sum(put_off.values())
     print(f"  put off, all together                 {total_s * 1e3:9.1f} ms   {total_s / jax_s:8.2%}")
     bench_peers(inspection, put_off)
-    return report(title, share, LIMIT_SHARE)
+    return report(title, share, LIMIT_SHARE) + report(f"{title}, cost and memory", analysis_s / jax_s, LIMIT_SHARE)
+
+
+def analyse(inspection: Any) -> None:
+    """The whole analysis of cost and memory, texts parsed and XLA's own figures asked for before."""
+    from jaxscope._analysis.roll_up import GROUPINGS, group_costs
+
+    facts = inspection._facts
+    listing = facts.listing("hlo")
+    for key in ("stablehlo", "hlo"):
+        facts.program_cost(key)
+    for grouping in GROUPINGS:
+        group_costs(facts.program_cost("hlo"), listing, grouping)
+    _ = (facts.roofline, facts.program_memory, facts.donations)
 
 
 def bench_peers(inspection: Any, put_off: dict[str, float]) -> None:
