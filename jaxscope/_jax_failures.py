@@ -97,15 +97,19 @@ def _open_traces(error: BaseException) -> list[Any]:
 
 def _frames_below(error: BaseException, top: FrameType) -> list[FrameType]:
     """The frames from `top` to where an exception was raised, JAX's own included, outermost first."""
-    trace = traceback_of(error)
-    innermost: FrameType | None = None
-    while trace is not None:
-        innermost, trace = trace.tb_frame, trace.tb_next
     frames: list[FrameType] = []
-    while innermost is not None and innermost is not top and len(frames) < _MAXIMUM_FRAMES:
-        frames.append(innermost)
-        innermost = innermost.f_back
-    frames.reverse()
+    seen = {id(top)}
+    trace = traceback_of(error)
+    while trace is not None:
+        # From each frame of the traceback back to its callers: a generator that has ended knows its caller no more.
+        callers: list[FrameType] = []
+        frame: FrameType | None = trace.tb_frame
+        while frame is not None and id(frame) not in seen and len(seen) < _MAXIMUM_FRAMES:
+            seen.add(id(frame))
+            callers.append(frame)
+            frame = frame.f_back
+        frames += reversed(callers)
+        trace = trace.tb_next
     return frames
 
 

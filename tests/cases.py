@@ -99,6 +99,19 @@ def examine(path: Path) -> dict[str, Any]:
     }
     json.dumps(view)
     facts["failure"] = next((tab["failure"] for tab in view["tabs"] if tab["failure"]), None)
+    facts["explained"] = {
+        key: {
+            "kind": explanation.kind,
+            "found": explanation.found,
+            "advice": explanation.advice,
+            "places": [[Path(frame.file).name, frame.line] for frame in explanation.frames],
+            "operands": [str(operand) for operand in explanation.operands],
+            "mismatches": [[item.path, item.left, item.right] for item in explanation.mismatches],
+        }
+        for key, stage in inspection.stages.items()
+        if stage.error is not None
+        for explanation in [inspection._facts.explanation(key)]
+    }
     facts["tab_notes"] = [note for tab in view["tabs"] for note in tab["notes"]]
     facts["listings"] = {}
     for key, count in (("jaxpr", count_equations), ("stablehlo", count_operations), ("hlo", count_instructions)):

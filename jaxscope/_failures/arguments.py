@@ -18,14 +18,20 @@ def _argument(match: re.Match[str]) -> str:
     )
 
 
+def _result(match: re.Match[str]) -> str:
+    place = f" at {shorten(match['place'])}" if match["place"] else ""
+    return (
+        f"The function returned an object of type {shorten(match['type'])}{place}, and a compiled program gives arrays."
+    )
+
+
 ROWS = (
     Recogniser(
         "static-unhashable",
         _VALUE,
         "A traced array was given for a static argument, and static arguments have to be values.",
-        "Make it static in the outer function too, or let the inner function take it as a traced argument "
-        "by not naming "
-        "it in static_argnums= or static_argnames=.",
+        "Make it static in the outer function too, or let the inner function take it as a traced argument by not "
+        "naming it in static_argnums= or static_argnames=.",
         pattern=r"Non-hashable static arguments are not supported\. .* of type <class '[\w.]*Tracer'>",
         samples=(
             "Non-hashable static arguments are not supported. An error occurred while trying to hash an object of type "
@@ -36,13 +42,11 @@ ROWS = (
     Recogniser(
         "static-unhashable",
         _VALUE,
-        "A {type} was given for a static argument: what was compiled is found again by hash, and lists, "
-        "dicts and arrays "
-        "have none.",
+        "A {type} was given for a static argument: what was compiled is found again by hash, and lists, dicts and "
+        "arrays have none.",
         "Give a tuple, a number or a string; or stop naming it static, so that it is traced.",
         pattern=r"Non-hashable static arguments are not supported\. .* of type <class "
-        r"'(?P<type>list|dict|set|bytearray|"
-        r"numpy\.ndarray|jaxlib\.[\w.]*ArrayImpl)'>",
+        r"'(?P<type>list|dict|set|bytearray|numpy\.ndarray|jaxlib\.[\w.]*ArrayImpl)'>",
         samples=(
             "Non-hashable static arguments are not supported. An error occurred while trying to hash an object of type "
             "<class 'list'>, [1, 2]. The error was:\nTypeError: unhashable type: 'list'",
@@ -52,12 +56,10 @@ ROWS = (
     Recogniser(
         "static-unhashable",
         _VALUE,
-        "An object of type {type} was given for a static argument: what was compiled is found again by "
-        "hash, and it has "
-        "none.",
-        "Give its class a `__hash__` and an `__eq__` by value, `@dataclass(frozen=True)` does both; or "
-        "register it as a "
-        "pytree with `jax.tree_util.register_dataclass` and stop naming it static.",
+        "An object of type {type} was given for a static argument: what was compiled is found again by hash, and it "
+        "has none.",
+        "Give its class a `__hash__` and an `__eq__` by value, `@dataclass(frozen=True)` does both; or register it as "
+        "a pytree with `jax.tree_util.register_dataclass` and stop naming it static.",
         pattern=r"Non-hashable static arguments are not supported\. .* of type <class '(?P<type>[^']+)'>",
         samples=(
             "Non-hashable static arguments are not supported. An error occurred while trying to hash an object of type "
@@ -90,9 +92,8 @@ ROWS = (
         "static-number",
         _VALUE,
         "Argument number {numbers} is to be static or donated, and the function takes {count} positional ones.",
-        "Numbering counts from 0 and from the end with -1, `self` included for a method; or use "
-        "static_argnames=, which "
-        "survives reordering.",
+        "Numbering counts from 0 and from the end with -1, `self` included for a method; or use static_argnames=, "
+        "which survives reordering.",
         pattern=r"(?:static|donate)_argnums=\((?P<numbers>[^)]*?),?\), but only accepts (?P<count>\d+) positional",
         samples=("Jitted function has static_argnums=(3,), but only accepts 1 positional arguments.",),
         page="jax.jit",
@@ -114,8 +115,7 @@ ROWS = (
         "An argument is both static and donated: {words}.",
         "Make it either: a static argument has no buffer that could be given away.",
         pattern=r"(?P<words>(?:Argument names (?P<names>\{[^}]*\}) appear in both|`?static_argnums`? .* "
-        r"cannot intersect)"
-        r"[^\n]*)",
+        r"cannot intersect)[^\n]*)",
         samples=(
             "static_argnames and donate_argnames cannot intersect. Argument names {'y'} appear in both static_argnames "
             "and donate_argnames",
@@ -129,8 +129,7 @@ ROWS = (
         "Compare the call with the function's signature. What is bound by `functools.partial`, and `self`, counts as "
         "given.",
         pattern=r"^(?P<words>\S+\(\) (?:missing \d+ required|takes .* positional|got an unexpected "
-        r"keyword|got multiple "
-        r"values|got some positional-only)[^\n]*?)(?:\. Did you mean[^\n]*)?(?:\n|$)",
+        r"keyword|got multiple values|got some positional-only)[^\n]*?)(?:\. Did you mean[^\n]*)?(?:\n|$)",
         samples=(
             "missing_argument() missing 1 required positional argument: 'y'",
             "extra_argument() takes 1 positional argument but 2 were given",
@@ -154,13 +153,11 @@ ROWS = (
         "Name it in static_argnames= of `jax.jit` if it is a setting, such as a string or a function; leave it out, or "
         "register its class as a pytree with `jax.tree_util.register_dataclass` if it holds arrays.",
         pattern=r"Error interpreting argument to .* as an? (?:abstract array|JAX value)\. The problematic "
-        r"value is of type "
-        r"<class '(?P<type>(?!numpy\.ndarray)[^']+)'> and was passed to .*? at (?:path|position) "
+        r"value is of type <class '(?P<type>(?!numpy\.ndarray)[^']+)'> and was passed to .*? at (?:path|position) "
         r"(?P<path>[^\n]*?)\.?(?:\n|$)",
         samples=(
-            "Error interpreting argument to <function f at 0x7f> as an abstract array. The problematic "
-            "value is of type "
-            "<class 'bytes'> and was passed to the function at path settings['name'].\nThis typically means",
+            "Error interpreting argument to <function f at 0x7f> as an abstract array. The problematic value is of "
+            "type <class 'bytes'> and was passed to the function at path settings['name'].\nThis typically means",
         ),
         page="jax.jit",
     ),
@@ -191,8 +188,8 @@ ROWS = (
         pattern=r"coroutine",
         samples=(
             "Tracing f: it is a coroutine function (async def), and calling it gives a coroutine, not arrays.",
-            "function fn at f.py:9 traced for jit returned a value of type <class 'coroutine'>, which is "
-            "not a valid JAX",
+            "function fn at f.py:9 traced for jit returned a value of type <class 'coroutine'>, which is not a valid "
+            "JAX",
         ),
     ),
     Recogniser(
@@ -206,11 +203,11 @@ ROWS = (
     Recogniser(
         "result-not-an-array",
         _TYPE,
-        "The function returned a {type}{place}, and a compiled program gives arrays.",
+        _result,
         "Return arrays and pytrees of these (None is one); keep names and other objects outside, or return them from a "
         "function around the jitted one.",
-        pattern=r"traced for \w+ returned a value of type <class '(?P<type>[^']+)'>(?P<place> at output component "
-        r"\[[^\n]*?\])?[^\n]*which is not a valid JAX type",
+        pattern=r"traced for \w+ returned a value of type <class '(?P<type>[^']+)'>(?: at output component "
+        r"(?P<place>\[[^\n]*?\]))?[^\n]*which is not a valid JAX type",
         samples=(
             "function f at f.py:8 traced for jit returned a value of type <class 'str'> at output component ['name'], "
             "which is not a valid JAX type",

@@ -6,7 +6,7 @@ Output: rows of the table of failures. XLA raises one class for everything, so o
 from jaxscope._failures.records import Recogniser
 
 _MISSING = ("NotImplementedError",)
-_XLA = ("JaxRuntimeError", "XlaRuntimeError", "RuntimeError")
+_XLA = ("JaxRuntimeError", "RuntimeError")
 
 ROWS = (
     Recogniser(
@@ -14,8 +14,7 @@ ROWS = (
         _MISSING,
         "JAX has no rule for lowering the primitive {primitive} for the platform {platform}.",
         "Choose a platform that has it with target=, compute it outside of what is compiled or with "
-        "`jax.pure_callback`, "
-        "or, for a primitive of your own, register `jax.interpreters.mlir.register_lowering`.",
+        "`jax.pure_callback`, or, for a primitive of your own, register `jax.interpreters.mlir.register_lowering`.",
         pattern=r"MLIR translation rule for primitive '(?P<primitive>[^']+)' not found for platform (?P<platform>\w+)",
         samples=("MLIR translation rule for primitive 'unlowered' not found for platform cpu",),
     ),
@@ -73,9 +72,8 @@ ROWS = (
         "custom-call-missing",
         _XLA,
         "The program calls a library function, {symbol}, that is not registered for this target.",
-        "Import or register it first, `jax.ffi.register_ffi_target`. Nothing can be registered for hardware "
-        "that is not "
-        "attached: leave the call out there.",
+        "Import or register it first, `jax.ffi.register_ffi_target`. Nothing can be registered for hardware that is "
+        "not attached: leave the call out there.",
         pattern=r"No FFI handler registered for (?P<symbol>\S+)",
         samples=("NOT_FOUND: No FFI handler registered for no_such_target_xyz on a platform Host (canonical host)",),
         page="jax.ffi.register_ffi_target",
@@ -84,9 +82,8 @@ ROWS = (
         "custom-call-missing",
         _XLA,
         "The program calls a library function, {symbol}, that is not registered for this target.",
-        "Import or register it first, `jax.ffi.register_ffi_target`. Nothing can be registered for hardware "
-        "that is not "
-        "attached: leave the call out there.",
+        "Import or register it first, `jax.ffi.register_ffi_target`. Nothing can be registered for hardware that is "
+        "not attached: leave the call out there.",
         pattern=r"[Cc]ustom (?:call target|emitter for) '?(?P<symbol>[^\s']+)'? (?:was )?not found",
         samples=("INVALID_ARGUMENT: Custom emitter for no_such_target not found",),
         page="jax.ffi.register_ffi_target",
@@ -95,9 +92,8 @@ ROWS = (
         "compiler-option",
         _XLA,
         "XLA knows no option {option}.",
-        "Check the spelling in compiler_options=; the names are those of XLA's flags without the leading "
-        "dashes, and some "
-        "exist for one platform only.",
+        "Check the spelling in compiler_options=; the names are those of XLA's flags without the leading dashes, and "
+        "some exist for one platform only.",
         pattern=r"No such compile option: (?P<option>'[^']*')",
         samples=("INVALID_ARGUMENT: No such compile option: 'xla_no_such_flag'",),
     ),
@@ -130,12 +126,10 @@ ROWS = (
         "out-of-memory",
         _XLA,
         "The program needs {needed} of memory on a device, and there are {available}.",
-        "Make the batch smaller, recompute instead of keeping with `jax.checkpoint`, donate what is not "
-        "needed again, or "
-        "split arrays over more devices; the Memory tab of a smaller size shows what takes most.",
-        pattern=r"RESOURCE_EXHAUSTED.*?(?:\((?P<needed>[\d.]+[KMGT]?)\) exceeds available \w+ \(|Used "
-        r"(?P<used>[\d.]+[KMGT]?) "
-        r"of )(?P<available>[\d.]+[KMGT]?)",
+        "Make the batch smaller, recompute instead of keeping with `jax.checkpoint`, donate what is not needed again, "
+        "or split arrays over more devices; the Memory tab of a smaller size shows what takes most.",
+        pattern=r"RESOURCE_EXHAUSTED.*?(?:\(|Used )(?P<needed>[\d.]+[KMGT]?)(?:\) exceeds available \w+ \(| of )"
+        r"(?P<available>[\d.]+[KMGT]?)",
         samples=(
             "RESOURCE_EXHAUSTED: Ran out of memory on HBM, the total memory required for HLO temporaries (160.00G) "
             "exceeds available HBM (15.75G).",
@@ -146,9 +140,8 @@ ROWS = (
         "out-of-memory",
         (),
         "There is not enough memory: {words}.",
-        "Make the batch smaller, recompute instead of keeping with `jax.checkpoint`, donate what is not "
-        "needed again, or "
-        "split arrays over more devices.",
+        "Make the batch smaller, recompute instead of keeping with `jax.checkpoint`, donate what is not needed again, "
+        "or split arrays over more devices.",
         pattern=r"(?P<words>RESOURCE_EXHAUSTED[^\n]{0,120}|[Oo]ut of memory[^\n]{0,80}|Unable to allocate[^\n]{0,80})",
         samples=("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 68719476736 bytes.",),
         page="jax.checkpoint",
@@ -161,9 +154,8 @@ ROWS = (
         pattern=r"(?P<words>[^\n]{0,80}(?P<dtype>\b[FSUC]\d+\w*|\b[fsuc]\d+\w*)\b[^\n]{0,20}(?:not supported|"
         r"unsupported)[^\n]{0,60})",
         samples=(
-            "UNIMPLEMENTED: While rewriting computation to not contain X64 element types, XLA encountered "
-            "F64, which is "
-            "not supported",
+            "UNIMPLEMENTED: While rewriting computation to not contain X64 element types, XLA encountered F64, which "
+            "is not supported",
         ),
     ),
     Recogniser(
@@ -181,8 +173,16 @@ ROWS = (
         "Whether {words} cannot be told for all sizes that the names may stand for.",
         "Say what is known with constraints, `jax.export.symbolic_shape('b', constraints=['b >= 4'])`, or decide with "
         "`jax.lax.cond` inside of the program.",
-        pattern=r"Symbolic dimension comparison (?P<words>[^\n]*?) is inconclusive|(?P<other>)",
+        pattern=r"Symbolic dimension comparison (?P<words>[^\n]*?) is inconclusive",
         samples=("Symbolic dimension comparison 'b' > '3' is inconclusive.",),
+        page="jax.export.symbolic_shape",
+    ),
+    Recogniser(
+        "symbolic-dimension",
+        ("InconclusiveDimensionOperation",),
+        "{expression} needs the number behind a size that is a name.",
+        "Compute with the size as it is, `x.shape[0] * 2`, or as an array with `jnp.array(x.shape[0])`; say what is "
+        "known about it with constraints, `jax.export.symbolic_shape('b', constraints=['b >= 4'])`.",
         page="jax.export.symbolic_shape",
     ),
     Recogniser(
@@ -190,12 +190,11 @@ ROWS = (
         (),
         "An axis of size {size} is to be split over {parts} devices, which does not divide it.",
         "Choose sizes that the mesh divides, pad, or leave that axis whole: None in its PartitionSpec.",
-        pattern=r"(?:dimension \d+ should be divisible by (?P<parts>\d+), but it is equal to (?P<size>\d+)"
-        r"|size of its dimension \d+ should be divisible by (?P<parts2>\d+))",
+        pattern=r"dimension \d+ should be divisible by (?P<parts>\d+), but it is equal to (?P<size>\d+)",
         samples=(
-            "One of with_sharding_constraint arguments was given the sharding of NamedSharding(...), which "
-            "implies that "
-            "the global size of its dimension 0 should be divisible by 2, but it is equal to 3 (full shape: (3,)).",
+            "One of with_sharding_constraint arguments was given the sharding of NamedSharding(...), which implies "
+            "that the global size of its dimension 0 should be divisible by 2, but it is equal to 3 (full shape: "
+            "(3,)).",
         ),
         page="jax.sharding.NamedSharding",
     ),
@@ -246,9 +245,8 @@ ROWS = (
         "Choose a platform with target=, or use a `jax.sharding.Mesh` of devices.",
         pattern=r"lowering_platforms .* is required when only AbstractMesh exists",
         samples=(
-            "Passing lowering_platforms via jax.export or jit(f).trace(*args).lower(lowering_platforms=...) "
-            "is required "
-            "when only AbstractMesh exists in a jitted computation.",
+            "Passing lowering_platforms via jax.export or jit(f).trace(*args).lower(lowering_platforms=...) is "
+            "required when only AbstractMesh exists in a jitted computation.",
         ),
         page="jax.sharding.AbstractMesh",
     ),

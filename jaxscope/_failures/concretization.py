@@ -14,9 +14,8 @@ ROWS = (
         "tracer-to-bool",
         _BOOL,
         "Python's `while` asked whether {expression} is true, and " + _UNKNOWN + ".",
-        "Use `jax.lax.while_loop`, or `jax.lax.fori_loop` where the number of rounds is known. Where it "
-        "depends only on "
-        "static values, make those static arguments.",
+        "Use `jax.lax.while_loop`, or `jax.lax.fori_loop` where the number of rounds is known. Where it depends only "
+        "on static values, make those static arguments.",
         forms=("while",),
     ),
     Recogniser(
@@ -76,9 +75,8 @@ ROWS = (
         "tracer-to-bool",
         _BOOL,
         "Python asked whether {expression} is true, to choose what to run, and " + _UNKNOWN + ".",
-        "Use `jnp.where` to choose between values, `jax.lax.cond` to choose what runs, or pass what decides "
-        "as a static "
-        "argument.",
+        "Use `jnp.where` to choose between values, `jax.lax.cond` to choose what runs, or pass what decides as a "
+        "static argument.",
     ),
     Recogniser(
         "array-to-bool",
@@ -132,8 +130,8 @@ ROWS = (
         "boolean-mask",
         ("NonConcreteBooleanIndexError",),
         "{expression} would have as many elements as the mask has True, and a compiled program's shapes are fixed.",
-        "Keep the shape and blank out the rest: `jnp.where(mask, x, 0)`, or give a size: "
-        "`x[jnp.nonzero(mask, size=4)]`.",
+        "Keep the shape and blank out the rest: `jnp.where(mask, x, 0)`, or give a size: `x[jnp.nonzero(mask, "
+        "size=4)]`.",
     ),
     Recogniser(
         "data-dependent-size",
@@ -155,9 +153,9 @@ ROWS = (
         pattern=r"first argument of (?P<function>jnp\.\w+)\(\)\. To make .* specify a concrete value for "
         r"the size argument",
         samples=(
-            "The error arose for the first argument of jnp.unique(). To make jnp.unique() compatible with "
-            "JIT and other "
-            "transforms, you can specify a concrete value for the size argument, which will determine the output size.",
+            "The error arose for the first argument of jnp.unique(). To make jnp.unique() compatible with JIT and "
+            "other transforms, you can specify a concrete value for the size argument, which will determine the output "
+            "size.",
         ),
     ),
     Recogniser(
@@ -202,8 +200,8 @@ ROWS = (
         pattern=r"Shapes must be 1D sequences of concrete values of integer type, got (?P<shape>.*?)\.(?:\n|$)",
         samples=(
             "Shapes must be 1D sequences of concrete values of integer type, got (JitTracer(int32[]), -1).",
-            "Shapes must be 1D sequences of concrete values of integer type, got (JitTracer<int32[]>,).\nIf "
-            "using `jit`",
+            "Shapes must be 1D sequences of concrete values of integer type, got (JitTracer<int32[]>,).\nIf using "
+            "`jit`",
         ),
         page="jax.jit",
     ),
@@ -275,9 +273,8 @@ ROWS = (
         "tracer-unhashable",
         ("TypeError",),
         "A traced array was used as a key of a dict or an element of a set, and only values can be looked up.",
-        "Choose by index: `jnp.array(values)[i]` for numbers, `jax.lax.switch(i, functions)` for functions, "
-        "or pass the "
-        "key as a static argument.",
+        "Choose by index: `jnp.array(values)[i]` for numbers, `jax.lax.switch(i, functions)` for functions, or pass "
+        "the key as a static argument.",
         pattern=r"^unhashable type: '\w*(?:Tracer|ArrayImpl)'",
         samples=("unhashable type: 'DynamicJaxprTracer'", "unhashable type: 'ArrayImpl'"),
         page="jax.lax.switch",
@@ -324,9 +321,7 @@ ROWS = (
         "array-attribute",
         ("AttributeError",),
         "`.{name}` was asked of a traced array, and arrays of JAX have no such attribute.",
-        "Look for it in jnp, `jnp.{name}`: other libraries' arrays have other methods. To convert one, do "
-        "it outside of "
-        "the function.",
+        "Look for it among the functions of jnp, as in `jnp.{name}(x)`: other libraries' arrays have other methods.",
         pattern=r"^'?\w*(?:Tracer|ArrayImpl)'?(?: object)? has no attribute '?(?P<name>\w+)",
         samples=("DynamicJaxprTracer has no attribute view", "'ArrayImpl' object has no attribute 'size_of'"),
     ),

@@ -17,22 +17,21 @@ _VALUE = ("ValueError",)
 # The input carry carry is a tuple of length 2 but the corresponding component of the carry output is a tuple of length
 # 1, so the lengths do not match.
 _CARRY = re.compile(
-    r"[Tt]he input carry(?: component| at path)? ?(?P<path>[^\n]*?) (?:has type|is an?) (?P<left>[^\n]+?) "
-    r"but the corresponding (?:output carry component has type|component of the carry output is an?) "
-    r"(?P<right>[^\n]+?)(?:, so (?P<reason>[^\n]*?))?[.;]?(?:\n|$)"
+    r"[Tt]he input carry(?: component| at path)? ?(?P<path>[^\n]*?) (?:has type|is an?) (?P<left>[^\n]+?) but the "
+    r"corresponding (?:output carry component has type|component of the carry output is an?) (?P<right>[^\n]+?)(?:, so "
+    r"(?P<reason>[^\n]*?))?[.;]?(?:\n|$)"
 )
 # The output of true_fun at path ['a'] has type float32[3] but the corresponding output of false_fun has type int32[3],
 # so the dtypes do not match.
 _BRANCH = re.compile(
-    r"[Tt]he output of [^\n]+?(?: at path (?P<path>[^\n]*?))? has type (?P<left>[^\n]+?) but the "
-    r"corresponding output of "
-    r"[^\n]+? has type (?P<right>[^\n]+?)(?:, so (?P<reason>[^\n]*?))?[.;]?(?:\n|$)"
+    r"[Tt]he output of [^\n]+?(?: at path (?P<path>[^\n]*?))? has type (?P<left>[^\n]+?) but the corresponding output "
+    r"of [^\n]+? has type (?P<right>[^\n]+?)(?:, so (?P<reason>[^\n]*?))?[.;]?(?:\n|$)"
 )
 # true_fun output at path [0] is a <class 'tuple'> but false_fun output at path [0] is a pytree leaf, so their Python
 # types differ.
 _BRANCH_TREE = re.compile(
-    r"(?:^|\n)(?:  \* )?[^\n]+? output(?: at path (?P<path>[^\n]*?))? is an? (?P<left>[^\n]+?) but [^\n]+? "
-    r"output(?: at path [^\n]*?)? is an? (?P<right>[^\n]+?), so (?P<reason>[^\n]*?)[.;]?(?:\n|$)"
+    r"(?:^|\n)(?:  \* )?[^\n]+? output(?: at path (?P<path>[^\n]*?))? is an? (?P<left>[^\n]+?) but [^\n]+? output(?: "
+    r"at path [^\n]*?)? is an? (?P<right>[^\n]+?), so (?P<reason>[^\n]*?)[.;]?(?:\n|$)"
 )
 _SHOWN = 3
 _IN_AND_OUT = "{path} goes in as {left} and comes out as {right}"
@@ -82,7 +81,7 @@ def _listed(sentence: str, item_words: str, whole: str) -> Callable[[re.Match[st
 def _repair(match: re.Match[str], start: str, inside: str) -> str:
     """What makes equal what differs: types, shapes, or along which axes of a mesh something varies."""
     reasons = " ".join(item.reason for item in mismatches(match.string))
-    if "manual axis" in reasons:
+    if "manual ax" in reasons:
         return (
             f"Under `jax.shard_map` {start} has to vary over the same axes of the mesh: `jax.lax.pcast(x, axes, "
             "to='varying')` makes it, `jax.lax.pvary` before JAX 0.9."
@@ -104,10 +103,9 @@ ROWS = (
         lambda match: _repair(match, "a carry", "the body"),
         pattern=r"(?P<loop>\w+) (?:body )?function carry input and carry output must have equal types",
         samples=(
-            "scan body function carry input and carry output must have equal types, but they differ:\n\n"
-            "The input carry component carry['count'] has type int32[] but the corresponding output carry "
-            "component has "
-            "type float32[], so the dtypes do not match.\n",
+            "scan body function carry input and carry output must have equal types, but they differ:\n\nThe input "
+            "carry component carry['count'] has type int32[] but the corresponding output carry component has type "
+            "float32[], so the dtypes do not match.\n",
         ),
         page="jax.lax.{loop}",
     ),
@@ -120,9 +118,8 @@ ROWS = (
         pattern=r"(?P<loop>\w+) (?:body )?function carry input and carry output must have the same pytree structure",
         samples=(
             "while_loop body function carry input and carry output must have the same pytree structure, but they "
-            "differ:\n\nThe input carry c is a <class 'tuple'> but the corresponding component of the carry "
-            "output is a "
-            "<class 'jax._src.core.ShapedArray'>, so their Python types differ.\n",
+            "differ:\n\nThe input carry c is a <class 'tuple'> but the corresponding component of the carry output is "
+            "a <class 'jax._src.core.ShapedArray'>, so their Python types differ.\n",
         ),
         page="jax.lax.{loop}",
     ),
@@ -168,9 +165,8 @@ ROWS = (
         "scan-lengths",
         _VALUE,
         "The arrays that a scan goes over have different lengths: {lengths}.",
-        "All of them need the same length along their first axis; what stays the same in each round is used "
-        "by the body "
-        "directly, or carried.",
+        "All of them need the same length along their first axis; what stays the same in each round is used by the "
+        "body directly, or carried.",
         pattern=r"scan got values with different leading axis sizes: (?P<lengths>[\d, ]+)",
         samples=("scan got values with different leading axis sizes: 4, 5.",),
         page="jax.lax.scan",
@@ -237,9 +233,8 @@ ROWS = (
         _VALUE,
         "A gradient was taken through a loop whose number of rounds is not known: all of its states would have to be "
         "kept.",
-        "Use `jax.lax.scan`, or `jax.lax.fori_loop` with bounds that are Python integers; or give the loop "
-        "a gradient of "
-        "its own with `jax.custom_vjp`.",
+        "Use `jax.lax.scan`, or `jax.lax.fori_loop` with bounds that are Python integers; or give the loop a gradient "
+        "of its own with `jax.custom_vjp`.",
         pattern=r"Reverse-mode differentiation does not work for lax\.while_loop",
         samples=("Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with dynamic",),
         page="jax.lax.fori_loop",

@@ -32,8 +32,8 @@ ROWS = (
         "mask-shape",
         ("IndexError",),
         "A mask of shape {mask} was used on an array, or an axis of it, of shape {shape}.",
-        "A mask has the shape of what it masks, or of its first axes: compare it with `x` itself, or slice "
-        "one of them.",
+        "A mask has the shape of what it masks, or of its first axes: compare it with `x` itself, or slice one of "
+        "them.",
         pattern=r"boolean index did not match shape of indexed array in index \d+: got (?P<mask>\([^)]*\)), expected "
         r"(?P<shape>\[[^\]]*\]|\([^)]*\))",
         samples=("boolean index did not match shape of indexed array in index 0: got (4,), expected [3]",),
@@ -62,8 +62,8 @@ ROWS = (
         pattern=r"lax\.(?P<function>\w+) requires arguments to have (?:the same|equal) dtypes, got "
         r"(?P<dtypes>[^.(]*\w)",
         samples=(
-            "lax.add requires arguments to have the same dtypes, got float32, int32. (Tip: jnp.add is a "
-            "similar function",
+            "lax.add requires arguments to have the same dtypes, got float32, int32. (Tip: jnp.add is a similar "
+            "function",
         ),
         page="jax.lax.convert_element_type",
     ),
@@ -76,8 +76,8 @@ ROWS = (
         r"(?P<accepted>[^.]*)\.",
         samples=(
             "sin does not accept dtype int32. Accepted dtypes are subtypes of floating, complexfloating.",
-            "and does not accept dtype float32 at position 0. Accepted dtypes at position 0 are subtypes of "
-            "integer, bool.",
+            "and does not accept dtype float32 at position 0. Accepted dtypes at position 0 are subtypes of integer, "
+            "bool.",
         ),
         page="jax.lax.convert_element_type",
     ),
@@ -103,7 +103,7 @@ ROWS = (
     Recogniser(
         "operand-type",
         _TYPE,
-        "{operator} was used between an array and None.",
+        "The operator {operator} was used between an array and None.",
         "Look at where that None comes from: a function without `return`, or an argument that was left out.",
         pattern=r"unsupported operand type\(s\) for (?P<operator>\S+): (?:'\w*Tracer' and 'NoneType'|'NoneType' and "
         r"'\w*Tracer')",
@@ -117,8 +117,8 @@ ROWS = (
         "numbers first.",
         pattern=r"(?:with d|^D|\nD)type (?P<dtype>\S+) is not a valid JAX array type",
         samples=(
-            "Value 'a' with dtype <U1 is not a valid JAX array type. Only arrays of numeric types are "
-            "supported by JAX.",
+            "Value 'a' with dtype <U1 is not a valid JAX array type. Only arrays of numeric types are supported by "
+            "JAX.",
             "Dtype datetime64[D] is not a valid JAX array type. Only arrays of numeric types are supported by JAX.",
         ),
     ),
@@ -149,8 +149,8 @@ ROWS = (
         "Pad them to one shape and keep the lengths beside them, or keep a list of arrays.",
         pattern=r"setting an array element with a sequence\. The requested array has an inhomogeneous shape",
         samples=(
-            "setting an array element with a sequence. The requested array has an inhomogeneous shape after "
-            "1 dimensions.",
+            "setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 "
+            "dimensions.",
         ),
     ),
     Recogniser(

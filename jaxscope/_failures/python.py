@@ -39,7 +39,7 @@ ROWS = (
     Recogniser(
         "name-missing",
         ("NameError",),
-        "{words}.",
+        "A name is used that means nothing here: {words}.",
         "Define it before the call; a notebook forgets what a restart of its kernel forgot.",
         pattern=r"(?P<words>name '\w+' is not defined|cannot access \w+ variable '\w+'[^\n]*)",
         samples=("name 'undefined' is not defined",),

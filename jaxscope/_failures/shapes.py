@@ -31,8 +31,8 @@ ROWS = (
         pattern=r"dot_general requires \w+ batch dimensions to (?:have the same|be equal)[^,]*, got "
         r"(?P<left>\([^)]*\)) and (?P<right>\([^)]*\))",
         samples=(
-            "dot_general requires lhs batch dimensions and rhs batch dimensions to have the same shape, got "
-            "(2,) and (4,).",
+            "dot_general requires lhs batch dimensions and rhs batch dimensions to have the same shape, got (2,) and "
+            "(4,).",
         ),
         page="jax.lax.dot_general",
     ),
@@ -88,8 +88,8 @@ ROWS = (
         "broadcast-shapes",
         _EITHER,
         "An array of {given} cannot be broadcast to {wanted}.",
-        "Axes are matched from the last one: each has to be equal, 1 or missing. Put an axis where it belongs, "
-        "`x[:, None]`.",
+        "Axes are matched from the last one: each has to be equal, 1 or missing. Put an axis where it belongs, `x[:, "
+        "None]`.",
         pattern=rf"Incompatible (?:types|shapes) for broadcasting: (?:input type=)?(?P<given>{_SHAPE}) and requested "
         rf"(?:type=|shape )(?P<wanted>{_SHAPE})",
         samples=(
@@ -102,8 +102,8 @@ ROWS = (
         "broadcast-shapes",
         _EITHER,
         "The shapes {shapes} cannot be broadcast to one.",
-        "Axes are matched from the last one: each has to be equal, 1 or missing. Put an axis where it belongs, "
-        "`x[:, None]` or `x[:, jnp.newaxis]`.",
+        "Axes are matched from the last one: each has to be equal, 1 or missing. Put an axis where it belongs, `x[:, "
+        "None]` or `x[:, jnp.newaxis]`.",
         pattern=r"(?:got incompatible shapes for broadcasting: |Incompatible shapes for broadcasting: shapes=)"
         r"(?P<shapes>[^.\n]*)",
         samples=(
@@ -170,8 +170,8 @@ ROWS = (
         pattern=r"reshape total size must be unchanged, got new_sizes (?P<wanted>\([^)]*\)).* for shape .*"
         r"\(of total size (?P<given>\d+)\)",
         samples=(
-            "reshape total size must be unchanged, got new_sizes (4, 2) (of total size 8) for shape (6,) "
-            "(of total size 6).",
+            "reshape total size must be unchanged, got new_sizes (4, 2) (of total size 8) for shape (6,) (of total "
+            "size 6).",
         ),
         page="jax.lax.reshape",
     ),
@@ -183,9 +183,8 @@ ROWS = (
         pattern=r"verifier errors:\s+number of output elements \((?P<wanted>\d+)\) doesn't match expected number of "
         r"elements \((?P<given>\d+)\)",
         samples=(
-            "Cannot lower jaxpr with verifier errors:\n\tnumber of output elements (8) doesn't match "
-            "expected number of "
-            "elements (6)",
+            "Cannot lower jaxpr with verifier errors:\n\tnumber of output elements (8) doesn't match expected number "
+            "of elements (6)",
         ),
         page="jax.lax.reshape",
     ),
@@ -203,9 +202,8 @@ ROWS = (
         "axis-out-of-range",
         (),
         "Axis {axis} was asked of an array of rank {rank}.",
-        "Axes count from 0, and from the end with -1. Look at where a dimension was lost; `keepdims=True` "
-        "keeps those that "
-        "are summed over.",
+        "Axes count from 0, and from the end with -1. Look at where a dimension was lost; `keepdims=True` keeps those "
+        "that are summed over.",
         pattern=r"axis (?P<axis>-?\d+) is out of bounds for array of dimension (?P<rank>\d+)",
         samples=("axis 2 is out of bounds for array of dimension 2",),
     ),
@@ -237,11 +235,10 @@ ROWS = (
         "A slice of {size} was asked of an array of {shape}.",
         "The size of a slice is at most that of the array in each dimension.",
         pattern=r"slice slice_sizes must be less than or equal to operand shape, got slice_sizes "
-        r"(?P<size>\([^)]*\)) for "
-        r"operand shape (?P<shape>\([^)]*\))",
+        r"(?P<size>\([^)]*\)) for operand shape (?P<shape>\([^)]*\))",
         samples=(
-            "slice slice_sizes must be less than or equal to operand shape, got slice_sizes (5,) for "
-            "operand shape (4,).",
+            "slice slice_sizes must be less than or equal to operand shape, got slice_sizes (5,) for operand shape "
+            "(4,).",
         ),
         page="jax.lax.dynamic_slice",
     ),
@@ -262,9 +259,8 @@ ROWS = (
         "convolution-shapes",
         _VALUE,
         "The input has {input} features and the kernel takes {kernel}.",
-        "Both have to be equal (for feature_group_count=1). The order of the dimensions is batch, features, "
-        "then space, "
-        "unless dimension_numbers= says otherwise.",
+        "Both have to be equal (for feature_group_count=1). The order of the dimensions is batch, features, then "
+        "space, unless dimension_numbers= says otherwise.",
         pattern=r"lhs feature dimension size divided by feature_group_count must equal the rhs input feature dimension "
         r"size, but (?P<input>\d+) // \d+ != (?P<kernel>\d+)",
         samples=(
@@ -277,9 +273,8 @@ ROWS = (
         "convolution-shapes",
         _EITHER,
         "The input has {input} dimensions and the kernel {kernel}.",
-        "Both have batch and features, or features in and out, beside the dimensions of space: add the "
-        "missing one with "
-        "`x[None]`. Their order is given by dimension_numbers=.",
+        "Both have batch and features, or features in and out, beside the dimensions of space: add the missing one "
+        "with `x[None]`. Their order is given by dimension_numbers=.",
         pattern=r"convolution requires lhs and rhs ndim to be equal, got (?P<input>\d+) and (?P<kernel>\d+)",
         samples=("convolution requires lhs and rhs ndim to be equal, got 3 and 4.",),
         page="jax.lax.conv_general_dilated",

@@ -26,8 +26,7 @@ ROWS = (
         "Use the function before it was compiled, the result of `jax.jit`, inside of `jax.vmap`, `jax.grad` and "
         "`jax.jit`, and compile what comes of it.",
         pattern=r"Cannot apply JAX transformations to a function lowered and compiled for a particular "
-        r"signature\. Detected "
-        r"argument of Tracer type <class '(?:[\w.]*\.)?(?P<tracer>\w+)'>",
+        r"signature\. Detected argument of Tracer type <class '(?:[\w.]*\.)?(?P<tracer>\w+)'>",
         samples=(
             "Cannot apply JAX transformations to a function lowered and compiled for a particular signature. Detected "
             "argument of Tracer type <class 'jax._src.interpreters.batching.BatchTracer'>.",
@@ -77,8 +76,8 @@ ROWS = (
         "instead of an error.",
         pattern=r"requires real- or complex-valued inputs \(input dtype .*\), but got (?P<dtype>\w+)",
         samples=(
-            "grad requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), "
-            "but got int32.",
+            "grad requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got "
+            "int32.",
         ),
         page="jax.grad",
     ),
@@ -102,9 +101,8 @@ ROWS = (
         "same each time.",
         pattern=r"got inconsistent sizes for array axes to be mapped:\n(?P<sizes>.*)",
         samples=(
-            "vmap got inconsistent sizes for array axes to be mapped:\n  * one axis had size 3: axis 0 of "
-            "argument args of "
-            "type float32[3];\n  * one axis had size 4: axis 0 of argument out of type float32[4]",
+            "vmap got inconsistent sizes for array axes to be mapped:\n  * one axis had size 3: axis 0 of argument "
+            "args of type float32[3];\n  * one axis had size 4: axis 0 of argument out of type float32[4]",
         ),
         page="jax.vmap",
     ),
@@ -115,9 +113,8 @@ ROWS = (
         "Set None in in_axes= for an argument that is not mapped over, `jax.vmap(f, in_axes=(0, None))`.",
         pattern=r"was requested to map its argument along axis (?P<axis>-?\d+), .* but is only (?P<rank>\d+)",
         samples=(
-            "vmap was requested to map its argument along axis 0, which implies that its rank should be at "
-            "least 1, but "
-            "is only 0 (its shape is ())",
+            "vmap was requested to map its argument along axis 0, which implies that its rank should be at least 1, "
+            "but is only 0 (its shape is ())",
         ),
         page="jax.vmap",
     ),
@@ -133,16 +130,13 @@ ROWS = (
     Recogniser(
         "mapped-axes-tree",
         _VALUE,
-        "in_axes= does not fit the arguments: {words}.",
-        "Give in_axes= a tuple with one entry for each positional argument; an entry can be a tree of the "
-        "argument's own "
-        "structure.",
-        pattern=r"in_axes must be an int, None, or a tuple of entries .* but got (?P<words>[^\n]*?)\.?$"
-        r"|(?:vmap|pmap) in_axes specification must be a tree prefix",
+        "What in_axes= says does not fit the arguments: {words}.",
+        "Give in_axes= a tuple with one entry for each positional argument; an entry can be a tree of the argument's "
+        "own structure.",
+        pattern=r"in_axes .*(?P<words>len\(in_axes\)=[^\n]*?|specification must be a tree prefix[^\n.]*)\.?(?:\n|$)",
         samples=(
-            "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional "
-            "arguments passed to "
-            "the function, but got len(in_axes)=3, len(args)=2.",
+            "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments passed "
+            "to the function, but got len(in_axes)=3, len(args)=2.",
         ),
         page="jax.vmap",
     ),
@@ -161,8 +155,7 @@ ROWS = (
         "The tangent has the shape {tangent} and its primal {primal}.",
         "Each tangent has the shape and type of its primal argument.",
         pattern=r"jvp called with different primal and tangent shapes; ?Got primal shape "
-        r"(?P<primal>\([^)]*\)) and tangent "
-        r"shape as (?P<tangent>\([^)]*\))",
+        r"(?P<primal>\([^)]*\)) and tangent shape as (?P<tangent>\([^)]*\))",
         samples=(
             "jvp called with different primal and tangent shapes;Got primal shape (3,) and tangent shape as (4,)",
         ),
@@ -175,9 +168,8 @@ ROWS = (
         "Each cotangent has the shape and type of the result it belongs to.",
         pattern=r"for argument to (?:VJP|vjp) function: got (?P<given>\S+?), but expected (?P<wanted>\S+)",
         samples=(
-            "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got float32[4], but "
-            "expected float32[3] "
-            "because the corresponding output of the differentiated function had JAX type float32[3]",
+            "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got float32[4], but expected "
+            "float32[3] because the corresponding output of the differentiated function had JAX type float32[3]",
         ),
         page="jax.vjp",
     ),
@@ -193,7 +185,7 @@ ROWS = (
     Recogniser(
         "custom-rule-missing",
         ("AttributeError",),
-        "{function} is a {kind} without a rule for its derivative.",
+        "The function {function} is a {kind} without a rule for its derivative.",
         "Give it one before it is called: `f.{setter}(...)`.",
         pattern=r"No (?:JVP|VJP) defined for (?P<kind>custom_\w+) function (?P<function>\S+) using (?P<setter>\w+)",
         samples=("No JVP defined for custom_jvp function <lambda> using defjvp.",),
@@ -212,9 +204,8 @@ ROWS = (
         "forward-of-custom-vjp",
         _TYPE,
         "Forward mode was applied to a function that only has a rule for reverse mode.",
-        "Define it with `jax.custom_jvp` instead, which serves both modes; `jax.jvp`, `jax.jacfwd` and "
-        "`jax.hessian` are "
-        "forward mode.",
+        "Define it with `jax.custom_jvp` instead, which serves both modes; `jax.jvp`, `jax.jacfwd` and `jax.hessian` "
+        "are forward mode.",
         pattern=r"can't apply forward-mode autodiff \(jvp\) to a custom_vjp function",
         samples=("can't apply forward-mode autodiff (jvp) to a custom_vjp function.",),
         page="jax.custom_jvp",
@@ -235,9 +226,8 @@ ROWS = (
         "buffer-deleted",
         ("RuntimeError", "ValueError"),
         "The values of an array were needed, and its buffer is gone: it was donated to an earlier call, or deleted.",
-        "Use what that call returned in its place, `state = step(state)`, or leave donate_argnums= out "
-        "where the argument "
-        "is needed again.",
+        "Use what that call returned in its place, `state = step(state)`, or leave donate_argnums= out where the "
+        "argument is needed again.",
         pattern=r"Array has been deleted|buffer has been (?:deleted|donated)",
         samples=(
             "Array has been deleted with shape=float32[3].",

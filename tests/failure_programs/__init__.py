@@ -34,6 +34,7 @@ class Program:
         place: (file, line) of the first place; None for none at all.
         operands: What `operands` must hold, among others.
         since: The first version of JAX that behaves so.
+        has_begun: Whether it is the function that fails, and not what comes before it.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Program:
     place: tuple[str, int] | None
     operands: tuple[str, ...]
     since: tuple[int, ...]
+    has_begun: bool
 
 
 PROGRAMS: list[Program] = []
@@ -87,6 +89,7 @@ def program(
                 _place(function, at),
                 operands,
                 since,
+                at not in ("definition", "nowhere"),
             )
         )
         return function
