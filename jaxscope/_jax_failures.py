@@ -86,6 +86,8 @@ def _open_traces(error: BaseException) -> list[Any]:
     found: dict[int, Any] = {}
     caught = traceback_of(error)
     for part in chain_of(error) if caught is not None else ():
+        if not is_within(part, error):
+            continue
         for frame in _frames_below(part, caught.tb_frame):
             # The functions that trace keep the trace in a variable of that name.
             if frame.f_code.co_filename == partial_eval.__file__:
@@ -93,6 +95,24 @@ def _open_traces(error: BaseException) -> list[Any]:
                 if type(trace) is partial_eval.DynamicJaxprTrace:
                     found.setdefault(id(trace), trace)
     return list(found.values())
+
+
+def is_within(part: BaseException, error: BaseException) -> bool:
+    """Whether an exception in the chain of `error` was raised by what raised `error`.
+
+    One that somebody was handling when they called us hangs on all that is raised from then on.
+    """
+    if part is error:
+        return True
+    outer, inner = traceback_of(error), traceback_of(part)
+    if outer is None or inner is None:
+        return outer is inner
+    frame: FrameType | None = inner.tb_frame
+    for _ in range(_MAXIMUM_FRAMES):
+        if frame is None or frame is outer.tb_frame:
+            break
+        frame = frame.f_back
+    return frame is outer.tb_frame
 
 
 def _frames_below(error: BaseException, top: FrameType) -> list[FrameType]:

@@ -21,7 +21,7 @@ from jaxscope._ir.model import Frame, Listing
 # A cell's file: /tmp/ipykernel_4242/1185309534.py, or <ipython-input-3-0a1b2c3d> in a terminal.
 _CELL_FILE = re.compile(r"ipykernel_[0-9]+[/\\]([0-9]+)\.py$|^<ipython-input-([0-9]+)-")
 # The same inside a message: "… while tracing the function f at /tmp/ipykernel_4242/1185309534.py:1 for jit."
-_CELL_PATH = re.compile(r"[^\s\"']*ipykernel_[0-9]+[/\\][0-9]+\.py")
+_CELL_PATH = re.compile(r"(?<![^\s\"'])[^\s\"']*?ipykernel_[0-9]+[/\\][0-9]+\.py")
 WHOLE_FILE_LINES = 60
 
 

@@ -1,6 +1,5 @@
 """Exceptions of JAX's own and of the user's become words and places: the user's line first, nothing of jaxscope's."""
 
-import builtins
 import functools
 import importlib.util
 import re
@@ -13,8 +12,8 @@ import numpy as np
 import pytest
 
 import jaxscope
-from jaxscope import _failures, _jax
-from jaxscope._failures import explain, message_of
+from jaxscope import _jax
+from jaxscope._failures import explain, message_of, places
 from jaxscope.errors import UnavailableError
 
 THIS_FILE = __file__
@@ -62,7 +61,7 @@ def too_large(x):
 
 # A function, its argument, the class JAX raises for it, and words of the advice.
 JAX_FAILURES = [
-    (branch, "f32[3]", "TracerBoolConversionError", "`jnp.where` or `jax.lax.cond`"),
+    (branch, "f32[3]", "TracerBoolConversionError", "`jax.lax.cond` to choose what runs"),
     (as_integer, "i32[3]", "TracerIntegerConversionError", "jnp.take"),
     (to_numpy, "f32[3]", "TracerArrayConversionError", "the same name in jax.numpy"),
     (to_float, "f32[3]", "ConcretizationTypeError", "static argument"),
@@ -88,12 +87,7 @@ def test_a_leaked_tracer_is_explained():
     jaxscope.inspect(lambda x: kept.append(x) or x, "f32[3]")
     # Inside another trace JAX takes it for a constant; only running it raises.
     explanation = explain(caught(lambda: kept[0] + 1), "trace")
-    assert "UnexpectedTracerError" in explanation.headline and "escaped" in explanation.advice
-
-
-def test_advice_is_given_for_classes_that_exist():
-    for name in _failures._ADVICE:
-        assert hasattr(jax.errors, name) or hasattr(builtins, name), name
+    assert "UnexpectedTracerError" in explanation.headline and "Return it from the function" in explanation.advice
 
 
 @pytest.mark.parametrize(
@@ -105,13 +99,13 @@ def test_advice_is_given_for_classes_that_exist():
             "compile",
             jax.ffi.ffi_call("no_such_target_xyz", jax.ShapeDtypeStruct((3,), jnp.float32)),
             {},
-            "not registered for this target",
+            "Import or register it first",
         ),
         (
             "trace",
             functools.partial(jax.jit(lambda n, x: x * n, static_argnums=0), jax.ShapeDtypeStruct((3,), jnp.float32)),
             {},
-            "A type stood where the function needs values",
+            "pass a real array there (of any values)",
         ),
     ],
     ids=["result instead of function", "unknown option", "unregistered call", "type as a value"],
@@ -128,11 +122,15 @@ def test_what_the_class_does_not_tell_is_read_from_the_message(stage, function, 
         ("Backend 'tpu' failed to initialize: no device. Available backends are ['cpu']", "choose with target="),
         ("Unknown backend: 'gpu' requested, but no platforms that are instances of gpu", "no host callback"),
         ("INVALID_ARGUMENT: Custom emitter for no_such_target not found", "leave the call out"),
-        ("Error refining shapes. Define JAX_DUMP_IR_TO to dump the module.", "give numbers"),
     ],
 )
 def test_advice_for_the_messages_of_compilers_that_may_not_be_here(message, advice):
     assert advice in explain(RuntimeError(message), "compile").advice
+
+
+def test_names_for_sizes_are_no_numbers():
+    error = ValueError("Error refining shapes. Define JAX_DUMP_IR_TO to dump the module.")
+    assert "Give numbers" in explain(error, "compile").advice
 
 
 def test_no_advice_is_made_up():
@@ -143,13 +141,22 @@ def test_no_advice_is_made_up():
     assert (explanation.message, explanation.advice) == ("no such layer: dense_7", "")
 
 
-def test_a_subclass_gets_the_advice_of_its_class():
+def test_a_subclass_of_jaxs_class_gets_the_advice_of_that():
+    class Mine(jax.errors.ConcretizationTypeError):
+        pass
+
+    Mine.__module__ = "jax.errors"  # as JAX's own later ones will be
+    error = Mine.__new__(Mine)
+    explanation = explain(error, "trace")
+    assert explanation.kind == "concrete-value-needed" and "static argument" in explanation.advice
+
+
+def test_a_users_subclass_is_the_users_own():
     class Mine(OverflowError):
         pass
 
-    assert (
-        explain(caught(lambda: (_ for _ in ()).throw(Mine("x"))), "trace").advice == _failures._ADVICE["OverflowError"]
-    )
+    explanation = explain(Mine("x"), "trace")
+    assert (explanation.kind, explanation.advice) == ("user-exception", "")
 
 
 def test_frames_lead_from_the_line_that_raised_to_the_function():
@@ -190,7 +197,7 @@ def test_own_lines_come_before_those_of_libraries(tmp_path):
 def test_a_folder_beside_the_package_is_the_users(tmp_path, monkeypatch):
     neighbour = load(tmp_path / "jaxscope_course", "def f(x):\n    raise ValueError('mine')\n")
     own = str(Path(jaxscope.__file__).parent)
-    monkeypatch.setattr(_failures, "_PACKAGE", _failures._PACKAGE.replace(own, str(tmp_path / "jaxscope")))
+    monkeypatch.setattr(places, "PACKAGE", places.PACKAGE.replace(own, str(tmp_path / "jaxscope")))
     (frame, *_) = explain(caught(lambda: neighbour.f(1)), "trace").frames
     assert frame.function == "f" and frame.line == 2
 

@@ -33,7 +33,7 @@ _DOING = {
 }
 # Patterns look no further: a message can be as long as somebody's arrays.
 _MAXIMUM_MESSAGE = 20_000
-_KNOWN_MODULES = ("builtins", "jax", "jaxlib", "numpy")
+_KNOWN_MODULES = ("builtins", "jax", "jaxlib", "jaxscope", "numpy")
 _UNKNOWN = Diagnosis("unknown", "", "", "")
 # What is wrong with the arguments or with the function as a whole, before a line of it has run.
 _ARGUMENT_KINDS = frozenset(
@@ -66,8 +66,8 @@ def explain(error: BaseException, stage: str, definition: Frame | None = None) -
     message = message_of(error)
     cut = message[:_MAXIMUM_MESSAGE]
     frames = _safely(lambda: places.frames_of(error, cut), [])
-    site, frame, is_last = _safely(lambda: places.site_of(error), (NOWHERE, None, False))
-    diagnosis = _safely(lambda: _diagnose(error, stage, cut, site, is_last), _UNKNOWN)
+    site, frame, _ = _safely(lambda: places.site_of(error), (NOWHERE, None, False))
+    diagnosis = _safely(lambda: _diagnose(error, stage, cut), _UNKNOWN)
     if not frames and definition is not None and stage == "trace" and diagnosis.kind in _ARGUMENT_KINDS:
         frames = [definition]
     place = f", {Path(frames[0].file).name}:{frames[0].line}" if frames and not is_cell(frames[0].file) else ""
@@ -106,42 +106,30 @@ def _safely(part: Callable[[], Part], otherwise: Part) -> Part:
         return otherwise
 
 
-def _diagnose(error: BaseException, stage: str, message: str, site: places.Site, is_last: bool) -> Diagnosis:
-    is_raised = is_last and ("raise" in site.forms or ("assert" in site.forms and type(error) is AssertionError))
+def _diagnose(error: BaseException, stage: str, message: str) -> Diagnosis:
+    diagnosis = recognise(_failure_of(error, stage, message))
+    if diagnosis is None:
+        return _UNKNOWN
+    cause = _jax_failures.cause_of(error)
+    if diagnosis.kind == "user-exception" and cause is not None and _jax_failures.is_within(cause, error):
+        # Somebody's own words for a failure of JAX's: what to do about that one helps.
+        inner = recognise(_failure_of(cause, stage, message_of(cause)[:_MAXIMUM_MESSAGE]))
+        if inner is not None and inner.advice:
+            found = f"It was raised while handling {class_name(type(cause))}: {inner.found}"
+            return Diagnosis(diagnosis.kind, found, inner.advice, inner.page)
+    return diagnosis
+
+
+def _failure_of(error: BaseException, stage: str, message: str) -> Failure:
+    site, _, is_last = places.site_of(error)
     kind = type(error)
-    failure = Failure(
+    module = type.__dict__["__module__"].__get__(kind)
+    return Failure(
         tuple(class_name(each) for each in type.mro(kind)),
         message,
         stage,
         site,
-        is_raised,
-        _module_of(kind) not in _KNOWN_MODULES,
-        _jax_failures.error_page(error),
+        is_raised=is_last and ("raise" in site.forms or ("assert" in site.forms and kind is AssertionError)),
+        is_foreign=type(module) is not str or module.partition(".")[0] not in _KNOWN_MODULES,
+        page=_jax_failures.error_page(error),
     )
-    diagnosis = recognise(failure)
-    if diagnosis is None:
-        return _UNKNOWN
-    cause = _jax_failures.cause_of(error)
-    if diagnosis.kind == "user-exception" and cause is not None:
-        # Somebody's own words for a failure of JAX's: what to do about that one helps.
-        inner = _diagnose_cause(cause, stage)
-        if inner is not None and inner.advice:
-            found = f"It was raised while handling {class_name(type(cause))}: {inner.found}"
-            return Diagnosis("user-exception", found, inner.advice, inner.page)
-    return diagnosis
-
-
-def _diagnose_cause(cause: BaseException, stage: str) -> Diagnosis | None:
-    site, _, is_last = places.site_of(cause)
-    message = message_of(cause)[:_MAXIMUM_MESSAGE]
-    classes = tuple(class_name(each) for each in type.mro(type(cause)))
-    is_raised = is_last and "raise" in site.forms
-    page = _jax_failures.error_page(cause)
-    return recognise(
-        Failure(classes, message, stage, site, is_raised, _module_of(type(cause)) not in _KNOWN_MODULES, page)
-    )
-
-
-def _module_of(kind: type) -> str:
-    module = type.__dict__["__module__"].__get__(kind)
-    return module.partition(".")[0] if type(module) is str else ""

@@ -101,7 +101,7 @@ ROWS = (
         _TYPE,
         _listed("What a loop carries changes its type in the body: {}.", _IN_AND_OUT, "the carry"),
         lambda match: _repair(match, "a carry", "the body"),
-        pattern=r"(?P<loop>\w+) (?:body )?function carry input and carry output must have equal types",
+        pattern=r"\b(?P<loop>\w+) (?:body )?function carry input and carry output must have equal types",
         samples=(
             "scan body function carry input and carry output must have equal types, but they differ:\n\nThe input "
             "carry component carry['count'] has type int32[] but the corresponding output carry component has type "
@@ -115,7 +115,7 @@ ROWS = (
         _listed("What a loop carries changes its structure in the body: {}.", _IN_AND_OUT, "the carry"),
         "Return from the body the same structure of tuples and dicts as the loop starts from, with the same keys and "
         "lengths.",
-        pattern=r"(?P<loop>\w+) (?:body )?function carry input and carry output must have the same pytree structure",
+        pattern=r"\b(?P<loop>\w+) (?:body )?function carry input and carry output must have the same pytree structure",
         samples=(
             "while_loop body function carry input and carry output must have the same pytree structure, but they "
             "differ:\n\nThe input carry c is a <class 'tuple'> but the corresponding component of the carry output is "
@@ -132,7 +132,7 @@ ROWS = (
             if "shape" in " ".join(item.reason for item in mismatches(match.string))
             else "Convert in one of them with `x.astype(...)`: all branches have to give the same type."
         ),
-        pattern=r"(?:cond|switch|\w+) branches must have equal output types",
+        pattern=r"\bbranches must have equal output types",
         samples=(
             "cond branches must have equal output types but they differ.\n\nThe output of true_fun has type float32[3] "
             "but the corresponding output of false_fun has type int32[3], so the dtypes do not match.\n",

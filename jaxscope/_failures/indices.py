@@ -72,7 +72,7 @@ ROWS = (
         _TYPE,
         "`{function}` was given {dtype}, and takes {accepted} only.",
         "Convert the argument first: `x.astype(jnp.float32)`, or another of those types.",
-        pattern=r"(?P<function>\S+) does not accept dtype (?P<dtype>\w+).*Accepted dtypes.*are subtypes of "
+        pattern=r"(?<!\S)(?P<function>\S+) does not accept dtype (?P<dtype>\w+).*Accepted dtypes.*are subtypes of "
         r"(?P<accepted>[^.]*)\.",
         samples=(
             "sin does not accept dtype int32. Accepted dtypes are subtypes of floating, complexfloating.",
@@ -86,8 +86,8 @@ ROWS = (
         _TYPE,
         "`{function}` was given None, at position {position}.",
         "Look at where that None comes from: a function without `return`, or an argument that was left out.",
-        pattern=r"(?P<function>[\w.]+) requires ndarray or scalar arguments, got <class 'NoneType'> at position "
-        r"(?P<position>\d+)",
+        pattern=r"(?<![\w.])(?P<function>[\w.]+) requires ndarray or scalar arguments, got "
+        r"<class 'NoneType'> at position (?P<position>\d+)",
         samples=("add requires ndarray or scalar arguments, got <class 'NoneType'> at position 1.",),
     ),
     Recogniser(
@@ -95,8 +95,8 @@ ROWS = (
         _TYPE,
         "`jnp.{function}` was given a {type}, at position {position}, and takes arrays and numbers.",
         "Make an array of it: `jnp.asarray(x)`. jnp does not do so by itself, as it would be slow.",
-        pattern=r"(?P<function>[\w.]+) requires ndarray or scalar arguments, got <class '(?P<type>[^']+)'> at position "
-        r"(?P<position>\d+)",
+        pattern=r"(?<![\w.])(?P<function>[\w.]+) requires ndarray or scalar arguments, got "
+        r"<class '(?P<type>[^']+)'> at position (?P<position>\d+)",
         samples=("sum requires ndarray or scalar arguments, got <class 'list'> at position 0.",),
         page="jax.numpy.asarray",
     ),

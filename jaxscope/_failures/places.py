@@ -43,19 +43,18 @@ def frames_of(error: BaseException, message: str) -> list[Frame]:
 
 def site_of(error: BaseException) -> tuple[Site, FrameType | None, bool]:
     """Where the user's innermost own frame stood, that frame, and whether it is where the exception was raised."""
-    innermost = is_last = None
+    found: tuple[FrameType, Position | None] | None = None
     for frame, _, position in _walk(_jax_failures.traceback_of(error)):
         if not is_library(frame.f_code.co_filename):
-            innermost = (frame, position)
-    if innermost is None:
+            found = (frame, position)
+    if found is None:
         return NOWHERE, None, False
-    frame, position = innermost
-    last = None
-    for last, _ in traceback.walk_tb(_jax_failures.traceback_of(error)):  # noqa: B007
-        pass
-    is_last = last is frame
+    last = _jax_failures.traceback_of(error)
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    frame, position = found
     site = site_at(frame.f_code.co_filename, position) if position is not None else NOWHERE
-    return site, frame, is_last
+    return site, frame, last is not None and last.tb_frame is frame
 
 
 def format_traceback(error: BaseException) -> str:

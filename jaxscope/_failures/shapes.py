@@ -117,7 +117,7 @@ ROWS = (
         _TYPE,
         "`lax.{function}` was given arrays with different numbers of dimensions, {ranks}, and does not broadcast.",
         "Use the function of jnp, which does, or give both the same number of dimensions with `x[None]`.",
-        pattern=r"(?P<function>\w+): arrays must have the same number of dimensions, got (?P<ranks>\{[^}]*\})",
+        pattern=r"\b(?P<function>\w+): arrays must have the same number of dimensions, got (?P<ranks>\{[^}]*\})",
         samples=("add: arrays must have the same number of dimensions, got {1, 2}",),
     ),
     Recogniser(
