@@ -302,8 +302,9 @@ def test_a_notebook_from_somebody_else_shows_the_tables(lab, new_page):
     output.wait_for()
     assert "✓ done" in output.inner_text() and page.locator(".jaxscope").count() == 0
     output.locator("summary", has_text="Types").click()
-    cell = output.locator("td", has_text="f32[8,8]").first
+    types = output.locator("details", has=page.locator("summary", has_text="Types")).last
+    cell = types.locator("td", has_text="f32[8,8]").first
     assert cell.is_visible()
     assert cell.evaluate("cell => getComputedStyle(cell).textAlign") == "left"
-    figure = output.locator("td", has_text="256 B").first
+    figure = types.locator("td", has_text="256 B").first
     assert figure.evaluate("cell => getComputedStyle(cell).textAlign") == "right"
