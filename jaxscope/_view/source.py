@@ -59,8 +59,8 @@ class ViewSource:
 
     def listing(self, key: str) -> tuple[bytes, bytes]:
         """Index (as JSON) and text of a listing in UTF-8, for the browser; of a chart's data, the text is empty."""
-        facts, base = self._programs.find(key)
-        if base == LIVE:
+        if key.partition("@")[0] == LIVE:
+            facts, _ = self._programs.find(key)
             return _encode(live_columns(facts, self._programs.key(facts, "hlo"))), b""
         return _encode(self.index(key)), self.text(key).encode(errors="replace")
 
