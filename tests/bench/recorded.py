@@ -31,6 +31,7 @@ class RecordedFacts:
     """What `ViewSource` asks of an inspection's facts, from a folder of recorded texts."""
 
     definition = None
+    has_ended = False
     target = SimpleNamespace(name="cpu", label="CPU")
 
     def __init__(self, folder: Path):
