@@ -165,8 +165,3 @@ def test_the_verdict_of_a_chip(inspections):
     """A TPU v5e has 16 GB: https://cloud.google.com/tpu/docs/v5e."""
     tab, _ = page(inspections("gradient", target="tpu:v5e:1x1"))
     assert tab["figures"][0]["tone"] == "good" and tab["figures"][0]["note"].startswith("fits ")
-    large = jaxscope.inspect(lambda x: x + 1, "f32[3000000000]", target="tpu:v5e:1x1")
-    assert large.stages["compile"].status in ("done", "failed")
-    if large.stages["compile"].status == "done":
-        figure = page(large)[0]["figures"][0]
-        assert figure["tone"] == "error" and figure["note"].startswith("does not fit ")
