@@ -47,6 +47,7 @@ def python_row(source, function, offset):
     return source.index("python")["numbers"].index(function.__code__.co_firstlineno + offset)
 
 
+@pytest.mark.skipif(jax.__version_info__ < (0, 9), reason="JAX 0.8 prints no frame tables")
 def test_a_line_of_python_has_what_it_calls(source):
     found = shares(source, "python")
     assert found[python_row(source, layer, 1)] == pytest.approx(TURNS / (TURNS + 1), abs=1e-3)
@@ -78,6 +79,7 @@ def test_a_function_without_arithmetic_has_no_heat():
     assert jaxscope.inspect(lambda x: x, "f32[8]")._source.view["heat"] == {}
 
 
+@pytest.mark.skipif(jax.__version_info__ < (0, 9), reason="JAX 0.8 prints no frame tables")
 def test_a_function_that_calls_itself_is_hot_once():
     def descend(h, w, depth):
         h = h @ w
