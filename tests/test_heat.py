@@ -8,6 +8,12 @@ import pytest
 from jax import lax
 
 import jaxscope
+from jaxscope._analysis.unavailable import Unavailable
+from jaxscope._analysis.work import KernelCost, OpCost, ProgramCost, Runs, Work
+from jaxscope._ir import hlo
+from jaxscope._ir.model import NO_STACK, StackTable
+from jaxscope._links import LinkedListing
+from jaxscope._view.heat import line_costs
 
 ROWS, WIDTH, TURNS = 8, 64, 12
 PRODUCT = 2 * ROWS * WIDTH * WIDTH
@@ -41,6 +47,7 @@ def python_row(source, function, offset):
     return source.index("python")["numbers"].index(function.__code__.co_firstlineno + offset)
 
 
+@pytest.mark.skipif(jax.__version_info__ < (0, 9), reason="JAX 0.8 prints no frame tables")
 def test_a_line_of_python_has_what_it_calls(source):
     found = shares(source, "python")
     assert found[python_row(source, layer, 1)] == pytest.approx(TURNS / (TURNS + 1), abs=1e-3)
@@ -70,6 +77,68 @@ def test_the_cost_of_a_line_is_that_of_its_op(inspection, source):
 
 def test_a_function_without_arithmetic_has_no_heat():
     assert jaxscope.inspect(lambda x: x, "f32[8]")._source.view["heat"] == {}
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 9), reason="JAX 0.8 prints no frame tables")
+def test_a_function_that_calls_itself_is_hot_once():
+    def descend(h, w, depth):
+        h = h @ w
+        return descend(h, w, depth - 1) if depth else h
+
+    found = jaxscope.inspect(lambda h, w: descend(h, w, 3), f"f32[{ROWS},{WIDTH}]", f"f32[{WIDTH},{WIDTH}]")._source
+    heat = shares(found, "python")
+    assert heat[python_row(found, descend, 1)] == 1, "all four products stand here"
+    assert heat[python_row(found, descend, 2)] == 0.75, "it leads to all but the first"
+
+
+def test_what_is_lowered_only_has_the_heat_of_the_lowered_program():
+    def two(h, w):
+        h = h @ w @ w @ w
+        return h @ w
+
+    found = jaxscope.inspect(two, f"f32[{ROWS},{WIDTH}]", f"f32[{WIDTH},{WIDTH}]", target="rocm")._source
+    assert set(found.view["heat"]) == {"python", "stablehlo"}
+    assert sorted(shares(found, "python").values()) == [0.25, 0.75]
+    assert list(shares(found, "stablehlo").values()) == [0.25] * 4
+
+
+LISTING = """HloModule m, is_scheduled=true
+
+ENTRY %main (a: f32[4096]) -> f32[4096] {
+  %a = f32[4096]{0} parameter(0)
+  %b = f32[4096]{0} sine(%a)
+  %c = f32[4096]{0} custom-call(%b), custom_call_target="f"
+  ROOT %d = f32[4096]{0} add(%b, %c)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "runs", "text"),
+    [
+        (Work(), Runs(), ""),
+        (Work(flops=1), Runs(), "1 FLOP"),
+        (Work(flops=12_300, transcendentals=4096), Runs(), "12.3 kFLOP · 4.10 k transcendentals"),
+        (Work(integer_ops=512), Runs().times(7), "512 integer ops · 7 runs"),
+        (Work(flops=512, integer_ops=9), Runs(), "512 FLOP"),
+        (Work(flops=2_000_000), Runs().times(3).times(4), "2.00 MFLOP · 12 runs"),
+        (Work(flops=2_000_000), Runs().times("n1"), "2.00 MFLOP"),
+        (Unavailable("An opaque call."), Runs(), "An opaque call."),
+    ],
+)
+def test_words_of_a_line(work, runs, text):
+    listing = hlo.parse(LISTING)
+    linked = LinkedListing("hlo", listing, StackTable(), (NO_STACK,) * len(listing.ops))
+    texts, of_line = line_costs(linked, ProgramCost((OpCost(1, work, runs),)))
+    assert texts == ([text] if text else [])
+    assert [of_line[op.line] for op in listing.ops] == [-1, 0 if text else -1, -1, -1]
+    assert len(of_line) == len(listing.lines)
+    # A kernel says what it moves too, in place of what its op alone would say.
+    kernel = KernelCost(1, work, 16384, 16384, runs)
+    texts, of_line = line_costs(linked, ProgramCost((OpCost(1, Work(flops=77)),), (kernel,)))
+    head, _, tail = text.partition(" · 7 runs" if "7 runs" in text else " · 12 runs")
+    often = text.removeprefix(head)
+    assert texts[of_line[listing.ops[1].line]] == (f"{head} · " if head else "") + "32.0 KiB moved" + often and not tail
 
 
 @pytest.fixture(scope="module")

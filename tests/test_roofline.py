@@ -144,3 +144,51 @@ def test_parts_of_a_stack_fill_it():
     stack = stack_of([("arguments", 30), ("temporaries", 70)], ("memory", 200))
     assert [part["share"] for part in stack["parts"]] == [0.15, 0.35] and stack["marks"][0]["at"] == 1.0
     assert stack_of([("arguments", 1)], ("memory", 10**9))["marks"] == [], "too far away to draw"
+
+
+TYPES = {"bf16": PEAK, "f32": PEAK, "f8e4m3fn": PEAK, "s8": 2 * PEAK, "s4": 2 * PEAK}
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 10**14), st.integers(0, 10**11), st.integers(1, 9), st.sampled_from(sorted(TYPES))),
+        max_size=6,
+    )
+)
+def test_the_whole_is_its_kernels_one_after_the_other(rows):
+    """For a device with peaks of bf16 and int8 alone: f32 runs as bf16 does, f8 too, int4 as int8."""
+    kernels = [
+        KernelCost(
+            0, Work(**{"integer_ops" if dtype[0] == "s" else "flops": work}), size, 0, Runs().times(runs), True, dtype
+        )
+        for work, size, runs, dtype in rows
+    ]
+    times = [(work * runs / TYPES[dtype], size * runs / BANDWIDTH) for work, size, runs, dtype in rows]
+    found = roofline(*kernels)
+    if not rows:
+        assert isinstance(found, Unavailable)
+        return
+    assert found.seconds == pytest.approx(sum(map(max, times))) and not found.left_out
+    assert found.flops == sum(work * runs for work, _, runs, _ in rows)
+    assert found.moved_bytes == sum(size * runs for _, size, runs, _ in rows)
+    seconds = [one.seconds for one in found.kernels]
+    assert seconds == sorted(seconds, reverse=True) and len(seconds) == sum(any(pair) for pair in times)
+    compute = sum(first for first, second in times if first >= second)
+    if (memory := sum(second for first, second in times if first < second)) != pytest.approx(compute):
+        assert found.bound == ("compute" if compute > memory else "memory")
+
+
+def test_an_unknown_loop_runs_once():
+    one = roofline(kernel(10**9, 10, runs="n1")).kernels[0]
+    assert one.seconds == pytest.approx(1e-3)
+
+
+def test_the_ridge_is_that_of_the_type_most_is_computed_in():
+    assert roofline(kernel(10**9, 1), KernelCost(0, Work(integer_ops=2 * 10**9), 1, 0, dtype="s8")).ridge == 2000
+    assert roofline(kernel(0, 10)).ridge is None
+
+
+def test_without_a_bandwidth_there_is_no_roof():
+    facts = DeviceFacts(peak_flop_per_second={"bf16": Figure(PEAK, DOCUMENT)})
+    found = roofline_of(ProgramCost((), (kernel(1, 1),)), facts)
+    assert isinstance(found, Unavailable) and "bandwidth of this device is not known" in found.reason

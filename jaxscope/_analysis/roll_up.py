@@ -185,7 +185,11 @@ def _dearest_first(groups: Iterable[CostGroup]) -> tuple[CostGroup, ...]:
         work = group.inclusive.with_loops_once
         return (-work.flops, -work.transcendentals, -work.integer_ops, -group.moved.with_loops_once)
 
-    return tuple(sorted((group for group in groups if any(weight(group)) or group.unknown), key=weight))
+    def costs(group: CostGroup) -> bool:
+        # Windows over padding alone are no FLOPs, and still a part of the total.
+        return any(weight(group)) or bool(group.inclusive.with_loops_once) or bool(group.unknown)
+
+    return tuple(sorted(filter(costs, groups), key=weight))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,9 @@ class LogAxis:
     def __init__(self, lowest: float, highest: float):
         self.low = math.log10(lowest) - _MARGIN
         self.high = math.log10(highest) + _MARGIN
+        if math.floor(self.high) <= math.ceil(self.low):
+            # One tick, or none, does not say what the scale is.
+            self.low, self.high = math.floor(self.low), math.ceil(self.high)
 
     def place(self, value: float) -> float:
         """Where a value lies, 0 at the lower end and 1 at the upper."""
@@ -44,7 +47,7 @@ def byte_ticks(top: float, count: int = 4) -> list[Tick]:
     )
     ticks = []
     number = 0
-    while number * step * unit <= top * 1.0001:
+    while number * step * unit <= top:
         ticks.append(Tick(at=round(number * step * unit / top, 4), label=format_bytes(number * step * unit)))
         number += 1
     return ticks
@@ -82,7 +85,9 @@ def scatter_of(roofline: Roofline, rows: Sequence[KernelBound]) -> Scatter | Non
     if not drawn or main is None:
         return None
     ridge = main[1].value / roofline.bandwidth.value
-    intensities = [one.intensity for one in drawn] + [ridge]
+    # The roof of memory ends at the ridge of the highest peak, which need not be the main one's.
+    ridges = [figure.value / roofline.bandwidth.value for figure in roofline.peaks.values()]
+    intensities = [one.intensity for one in drawn] + ridges
     rates = [_rate(one) for one in drawn] + [figure.value for figure in roofline.peaks.values()]
     x_axis = LogAxis(min(intensities), max(intensities))
     left, right = 10**x_axis.low, 10**x_axis.high
