@@ -24,6 +24,7 @@ GROUPINGS: tuple[Grouping, ...] = ("line", "function", "scope", "op", "kernel")
 
 MADE_BY_COMPILER = "made by the compiler"
 NO_SCOPE = "no scope"
+NO_FUNCTION = "not named"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +230,9 @@ def _function_keys(linked: LinkedListing) -> _Keys:
         found: dict[object, _Key] = {}
         for frame in linked.stacks.walk(stack):
             # A function that calls itself includes itself once.
-            found.setdefault((frame.file, frame.function), _Key((frame.file, frame.function), frame.function, frame))
+            found.setdefault(
+                (frame.file, frame.function), _Key((frame.file, frame.function), frame.function or NO_FUNCTION, frame)
+            )
         return tuple(found.values()) or (_Key(None, MADE_BY_COMPILER, None),)
 
     def keys(op: int) -> Iterator[_Key]:
