@@ -3,7 +3,8 @@
 Problem: work stands on ops and bytes on kernels, the same line of Python is reached through many calls, and a figure
 in a loop of unknown length is no number. Input: a `ProgramCost` and the `LinkedListing` it was counted on. Output:
 `CostGroup` records, dearest first; those of lines, ops and kernels add up to the program's total, those of functions
-and scopes have it twice, inclusive of what they call and on their own.
+and scopes have it twice, inclusive of what they call and on their own. It has over 400 lines because every
+grouping shares the same sums.
 """
 
 from collections.abc import Callable, Iterable, Iterator
