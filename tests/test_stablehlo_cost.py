@@ -14,10 +14,12 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.sharding import PartitionSpec
 
+from jaxscope._analysis.custom_calls import TARGETS
+from jaxscope._analysis.hlo_cost import count_hlo
 from jaxscope._analysis.stablehlo_cost import count_stablehlo
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import Amount, Work
-from jaxscope._ir import stablehlo
+from jaxscope._ir import hlo, stablehlo
 from tests import programs
 from tests.shared import ABSENT, case_files, corpus_files, read_recorded, recorded_files
 
@@ -298,6 +300,32 @@ def test_linear_algebra_of_the_library_and_of_the_compiler():
     assert by_rule(solve, matrix, array((3, 5, 2)))["triangular solve"] == Work(flops=3 * 2 * 25)
     assert total(jnp.fft.fft, array((3, 8), "complex64")) == Work(flops=3 * 5 * 8 * 3)
     assert total(lambda x: jnp.fft.irfft2(jnp.fft.rfft2(x)), array((4, 8))).flops >= 2 * 5 * 32 * 5 // 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_library_calls_count_the_same_before_and_after_compilation(dtype):
+    """The compiler keeps LAPACK's calls as they are, and both notations are read."""
+
+    def function(x, b):
+        return (
+            jnp.linalg.qr(x[:, :, :3]),
+            lax.linalg.lu(x),
+            lax.linalg.cholesky(x, symmetrize_input=False),
+            lax.linalg.triangular_solve(x, b, left_side=True, unit_diagonal=True),
+            lax.linalg.hessenberg(x),
+            lax.linalg.tridiagonal(x),
+            lax.linalg.eigh(x),
+        )
+
+    lowered = jax.jit(function).lower(array((2, 5, 5), dtype), array((2, 5, 4), dtype))
+    asked = count_stablehlo(stablehlo.parse(lowered.as_text()))
+    runs = count_hlo(hlo.parse(lowered.compile().as_text()))
+    keys = {target.key for target in TARGETS}
+    found = [sorted((op.rule, str(op.work)) for op in cost.ops if op.rule in keys) for cost in (asked, runs)]
+    assert found[0] == found[1]
+    assert [rule for rule, _ in found[0]] == [
+        *("Hessenberg form", "LU", "Q of QR", "QR", "cholesky", "iterative", "triangular solve", "tridiagonal form")
+    ]
 
 
 # Control flow.

@@ -137,6 +137,26 @@ def _count_q(call: Call) -> Work:
     return _flops(products, sums, is_complex) * batch
 
 
+def _count_tridiagonal_form(call: Call) -> Work:
+    n, _, batch, is_complex = _matrix(call)
+    products = Fraction(2 * n**3, 3) + Fraction(5 * n**2, 2) - Fraction(n, 6) - 15
+    sums = Fraction(2 * n**3, 3) + n**2 - Fraction(8 * n, 3) - 4
+    return _reduced(products, sums, is_complex) * batch
+
+
+def _count_hessenberg_form(call: Call) -> Work:
+    n, _, batch, is_complex = _matrix(call)
+    products = Fraction(5 * n**3, 3) + Fraction(n**2, 2) - Fraction(7 * n, 6) - 13
+    sums = Fraction(5 * n**3, 3) - n**2 - Fraction(2 * n, 3) - 8
+    return _reduced(products, sums, is_complex) * batch
+
+
+def _reduced(products: Fraction, sums: Fraction, is_complex: bool) -> Work:
+    # The closed forms are for matrices that have something to reduce, and negative for the smallest.
+    work = _flops(products, sums, is_complex)
+    return work if work.flops > 0 else NO_WORK
+
+
 def _count_triangular_solve(call: Call) -> Work:
     matrix, right = call.operands[:2]
     size = matrix.dimensions[-1]
@@ -234,6 +254,29 @@ TARGETS: tuple[Target, ...] = (
         "n² FLOPs for each right-hand side of an n×n matrix; as the op of that name.",
         _LAWN,
         _count_triangular_solve,
+    ),
+    _target(
+        "tridiagonal form",
+        r"lapack_(?:[sd]sytrd|[cz]hetrd)(?:_ffi)?|(?:cu|hip|roc)solver_(?:sy|he)trd(?:_ffi)?",
+        "lapack_ssytrd_ffi",
+        "4n³/3 + 7n²/2 − 17n/6 − 19 FLOPs for each n×n matrix.",
+        _LAWN,
+        _count_tridiagonal_form,
+    ),
+    _target(
+        "Hessenberg form",
+        r"lapack_[sdcz]gehrd(?:_ffi)?",
+        "lapack_sgehrd_ffi",
+        "10n³/3 − n²/2 − 11n/6 − 21 FLOPs for each n×n matrix.",
+        _LAWN,
+        _count_hessenberg_form,
+    ),
+    _target(
+        "tridiagonal solve",
+        r"lapack_[sdcz]gtsv(?:_ffi)?|cusparse_gtsv2?(?:_ffi)?",
+        "lapack_sgtsv_ffi",
+        "rows change places as the numbers ask, and the work with them.",
+        "https://www.netlib.org/lapack/explore-html/",
     ),
     _target(
         "iterative",

@@ -17,7 +17,6 @@ from jaxscope._analysis.library_work import (
     count_cublas_product,
     count_cudnn_convolution,
     count_cudnn_gradient,
-    count_hessenberg_form,
     count_inverse_of_triangle,
     count_lu,
     count_nothing,
@@ -26,7 +25,6 @@ from jaxscope._analysis.library_work import (
     count_partial_reduce,
     count_qr,
     count_triangular_solve,
-    count_tridiagonal_form,
 )
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import Work
@@ -115,10 +113,6 @@ _CUDNN = "https://docs.nvidia.com/deeplearning/cudnn/latest/operations/Convoluti
 _CUSTOM_CALLS = "https://openxla.org/xla/custom_call"
 
 
-def _lapack(routine: str, letters: str) -> tuple[str, ...]:
-    return tuple(f"lapack_{letter}{routine}_ffi" for letter in letters)
-
-
 LIBRARY_TARGETS: tuple[LibraryTarget, ...] = (
     LibraryTarget(
         "cuBLAS product",
@@ -180,26 +174,6 @@ LIBRARY_TARGETS: tuple[LibraryTarget, ...] = (
         "n³/3 + 2n/3 FLOPs for each n×n block.",
         _LAWN,
         count_inverse_of_triangle,
-    ),
-    LibraryTarget(
-        "tridiagonal form",
-        (*_lapack("sytrd", "sd"), *_lapack("hetrd", "cz"), "cusolver_sytrd_ffi"),
-        "4n³/3 + 7n²/2 − 17n/6 − 19 FLOPs for each n×n matrix.",
-        _LAWN,
-        count_tridiagonal_form,
-    ),
-    LibraryTarget(
-        "Hessenberg form",
-        _lapack("gehrd", "sdcz"),
-        "10n³/3 − n²/2 − 11n/6 − 21 FLOPs for each n×n matrix.",
-        _LAWN,
-        count_hessenberg_form,
-    ),
-    LibraryTarget(
-        "tridiagonal solve",
-        (*_lapack("gtsv", "sdcz"), "cusparse_gtsv2_ffi"),
-        "rows change places as the numbers ask, and the work with them.",
-        "https://www.netlib.org/lapack/explore-html/",
     ),
     LibraryTarget(
         "iterative",

@@ -224,30 +224,6 @@ def count_inverse_of_triangle(call: CompiledCall) -> Work:
     return Work(flops=int(each)) * math.prod(matrix.dimensions[:-2])
 
 
-def count_tridiagonal_form(call: CompiledCall) -> Work:
-    """As LAPACK's sytrd."""
-    n = call.operands[0].dimensions[-1]
-    multiplications = n * (Fraction(2, 3) * n * n + Fraction(5, 2) * n - Fraction(1, 6)) - 15
-    additions = n * (Fraction(2, 3) * n * n + n - Fraction(8, 3)) - 4
-    return _of_matrices(call.operands[0], multiplications, additions)
-
-
-def count_hessenberg_form(call: CompiledCall) -> Work:
-    """As LAPACK's gehrd."""
-    n = call.operands[0].dimensions[-1]
-    multiplications = n * (Fraction(5, 3) * n * n + Fraction(1, 2) * n - Fraction(7, 6)) - 13
-    additions = n * (Fraction(5, 3) * n * n - n - Fraction(2, 3)) - 8
-    return _of_matrices(call.operands[0], multiplications, additions)
-
-
-def _of_matrices(matrix: ArrayType, multiplications: Fraction, additions: Fraction) -> Work:
-    """Of each matrix of a batch; a complex multiplication is six FLOPs, an addition two."""
-    weights = (6, 2) if matrix.is_complex else (1, 1)
-    # The closed forms are for matrices that have something to reduce.
-    each = max(0, int(weights[0] * multiplications + weights[1] * additions))
-    return Work(flops=each) * math.prod(matrix.dimensions[:-2])
-
-
 def count_triangular_solve(call: CompiledCall) -> Work:
     """Of XLA for GPUs, whose options are JSON."""
     matrix, right = call.operands[:2]
