@@ -16,7 +16,8 @@ from typing import Any
 
 from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.buffers import MemoryCurve
-from jaxscope._analysis.cache_verdict import CacheVerdict, judge_call
+from jaxscope._analysis.cache_call import judge_call
+from jaxscope._analysis.cache_verdict import CacheVerdict
 from jaxscope._analysis.call_key import CallKey
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.donation import Donation, donations_of

@@ -18,7 +18,7 @@ from jaxscope._failures import message_of
 from jaxscope._inputs import Request
 from jaxscope._placement import Placement, place
 from jaxscope._targets import Target
-from jaxscope._truncations import Truncation, noted_truncations
+from jaxscope._truncations import Truncation, noted_truncations, truncations_of
 from jaxscope._worker import DEFAULT_TIME_LIMIT_S, Job
 from jaxscope.errors import UnavailableError
 
@@ -98,6 +98,8 @@ def run_stages(
         stage = _attempt(spec.key, step) if not blocked else Stage(spec.key, "not reached", reason=blocked)
         if stage.key == "compile" and steps.compile_seconds is not None:
             stage = replace(stage, seconds=steps.compile_seconds)
+        if stage.key == "trace" and stage.product is not None:
+            stage = replace(stage, truncations=truncations_of(stage.product.jaxpr, stage.truncations))
         if stage.status in ("failed", "not reached"):
             blocked = blocked or f"{spec.title} failed, so this stage was not reached."
         yield stage

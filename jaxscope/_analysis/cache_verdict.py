@@ -19,13 +19,12 @@ import jax
 
 from jaxscope import _jax_types
 from jaxscope._analysis import structure
-from jaxscope._analysis.call_key import CallKey, LeafKey, Refused, call_key, with_static_arguments
+from jaxscope._analysis.call_key import CallKey, LeafKey, Refused
 from jaxscope._analysis.entry import Entry
 from jaxscope._analysis.placements import placement_difference
 from jaxscope._analysis.pytrees import Side, is_equal
 from jaxscope._analysis.tree_difference import type_difference
 from jaxscope._analysis.types import describe_layout, describe_sharding, root_name, shorten, stored_rank
-from jaxscope._analysis.unavailable import Unavailable
 
 if TYPE_CHECKING:
     import pandas
@@ -137,32 +136,6 @@ def best_verdict(earlier: Sequence[CallKey], now: CallKey, types: _jax_types.Inp
         alone = cache_verdict(now, now, types)
         return alone if alone.outcome == "raises" else CacheVerdict("traces again", (), ("It is the first call.",))
     return min(verdicts, key=lambda verdict: _ORDER.index(verdict.outcome))
-
-
-def judge_call(
-    jitted: Any,
-    first: CallKey | Unavailable,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    types: _jax_types.InputTypes | None = None,
-) -> CacheVerdict | Unavailable:
-    """What jit does for a call of the compiled function after the inspected one, or why nobody can tell.
-
-    Args:
-        jitted: The jitted function.
-        first: The key of the inspected call.
-        args: The positional arguments; static ones may be left out.
-        kwargs: The keyword arguments, likewise.
-        types: As for `cache_verdict`.
-    """
-    if isinstance(first, Unavailable):
-        return first
-    if first.refusals:
-        reasons = "; ".join(f"{item.path}: {item.now} ({item.differs})" for item in first.refusals)
-        return Unavailable(f"jit raises for the arguments that were inspected, and keeps no program. {reasons}")
-    filled, named = with_static_arguments(first, args, kwargs)
-    now = call_key(jitted, filled, named)
-    return now if isinstance(now, Unavailable) else cache_verdict(first, now, types)
 
 
 def _known_of_program(

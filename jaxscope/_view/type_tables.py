@@ -48,7 +48,7 @@ def cache_table(cache: CacheVerdict | Unavailable) -> Table:
         table["rows"].append(cells)
     table.update(summary=cache.summary, tone=_TONES.get(cache.outcome, ""))
     table["notes"] = [
-        "Judged as if jit had been called once before, as inspected, under the settings of then.",
+        "Judged as if jit had been called once before, as inspected, and never otherwise.",
         *cache.notes,
     ]
     return table
