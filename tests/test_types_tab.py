@@ -88,6 +88,15 @@ def test_a_promotion_is_told_at_its_line_with_the_operand_that_asked_for_it():
     assert "promotion by f32[8] (argument w) in mul" in str(inspection)
 
 
+def test_equations_without_results_are_stepped_over():
+    def printing(x, w):
+        jax.debug.print("{} {}", x.sum(), jnp.arange(3) * 2)
+        return x * w
+
+    inspection = jaxscope.inspect(printing, BF16, F32)
+    assert list(inspection.type_changes["cause"]) == ["accumulation", "accumulation", "promotion"]
+
+
 def test_a_program_without_changes_has_no_such_table():
     inspection = jaxscope.inspect(mixed, F32, F32)
     assert not {"type changes", "overflows", "cache"} & set(keys_of(inspection))
