@@ -97,6 +97,11 @@ def test_equations_without_results_are_stepped_over():
     assert list(inspection.type_changes["cause"]) == ["accumulation", "accumulation", "promotion"]
 
 
+def test_python_numbers_that_jax_casts_are_no_concern():
+    inspection = jaxscope.inspect(lambda x: jnp.var(x, axis=-1), F32)
+    assert len(inspection.type_changes) and not any(inspection.type_changes["concerns"])
+
+
 def test_a_program_without_changes_has_no_such_table():
     inspection = jaxscope.inspect(mixed, F32, F32)
     assert not {"type changes", "overflows", "cache"} & set(keys_of(inspection))
