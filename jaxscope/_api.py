@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jaxscope._analysis.call_key import CallKey, call_key
+from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
 from jaxscope._inputs import Request, read_call, read_request, refuse_collisions
 from jaxscope._inspection import Inspection
@@ -96,6 +98,15 @@ def _callers() -> frozenset[tuple[str, int]]:
     return frozenset(places)
 
 
+def _first_call(request: Request) -> CallKey | Unavailable:
+    """What jit compares of the inspected call as this process would make it: before it is moved to a target."""
+    try:
+        return call_key(request.function, request.args, request.kwargs)
+    except Exception as error:
+        # No reason to show nothing.
+        return Unavailable(f"Reading the inspected call as jit does: {type(error).__name__}: {error}.")
+
+
 def _refuse_time_limit(time_limit_s: Any) -> None:
     is_number = isinstance(time_limit_s, int | float) and not isinstance(time_limit_s, bool)
     if time_limit_s is not None and not (is_number and time_limit_s > 0):
@@ -140,7 +151,8 @@ class _Work:
 
     def _job(self, request: Request, placement: Placement) -> "_Job":
         placed = place_request(request, placement)
-        facts = Facts(placed, placement.target, self._callers, self._compiler_options)
+        first_call = _first_call(request)
+        facts = Facts(placed, placement.target, self._callers, self._compiler_options, request.function, first_call)
         return _Job(facts, placed, placement, self._compiler_options, self._time_limit_s)
 
     def _job_for(self, target: Any) -> "_Job":
@@ -163,7 +175,8 @@ class _Work:
         if self._call is not None:
             for facts in programs:
                 one = inspection.for_target(facts.target.name)
-                facts.mismatches = one.check(*self._call[0], **self._call[1]).mismatches
+                check = one.check(*self._call[0], **self._call[1])
+                facts.mismatches, facts.cache = check.mismatches, check.cache
             self._call = None
         if display is not None:
             display.close()

@@ -8,7 +8,7 @@ records. It has over 400 lines because each of these is worked out from others o
 import fnmatch
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -16,6 +16,9 @@ from typing import Any
 
 from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.buffers import MemoryCurve
+from jaxscope._analysis.cache_call import judge_call
+from jaxscope._analysis.cache_verdict import CacheVerdict
+from jaxscope._analysis.call_key import CallKey
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.donation import Donation, donations_of
 from jaxscope._analysis.hlo_cost import count_module
@@ -27,6 +30,7 @@ from jaxscope._analysis.reconciliation import Reconciliation, reconcile_module
 from jaxscope._analysis.roofline import Roofline, roofline_of
 from jaxscope._analysis.signature import Signature, signature_of
 from jaxscope._analysis.stablehlo_cost import count_stablehlo
+from jaxscope._analysis.type_flow import TypeFlow, type_flow
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
 from jaxscope._dumps import dump_texts
@@ -45,6 +49,7 @@ from jaxscope.errors import UnavailableError
 
 # Of one more compilation, everything is read that anybody may ask for.
 _PATTERNS = (*_lower_level.PATTERNS, *MEMORY_PATTERNS)
+_NO_CALL = Unavailable("The call that was inspected is not known.")
 _STAGE_OF_LISTING = {spec.dialect: spec.key for spec in STAGES}
 
 
@@ -59,6 +64,7 @@ class Facts:
         static: The values that are baked in, as (name, shortened repr).
         definition: Where the function's own code stands, None where it is not Python.
         mismatches: How the call given as ``call=`` differs from the signature, None when there was none.
+        cache: What jit does for that call after the inspected one, or why nobody can tell; None likewise.
         running: The key of the stage that runs now; None before and after.
         dump_seconds: What compiling once more for listings below HLO took; None where nobody asked for them.
     """
@@ -69,6 +75,8 @@ class Facts:
         target: Target,
         callers: frozenset[tuple[str, int]] = frozenset(),
         compiler_options: Mapping[str, Any] | None = None,
+        jitted: Any = None,
+        first_call: CallKey | Unavailable = _NO_CALL,
     ):
         self.name = request.name
         self._compiler_options = dict(compiler_options) if compiler_options else None
@@ -80,6 +88,8 @@ class Facts:
         self.static = tuple((item.name, item.value) for item in request.static)
         self.definition: Definition | None = definition_of(request.own) if request.own is not None else None
         self.mismatches: Mismatches | None = None
+        self.cache: CacheVerdict | Unavailable | None = None
+        self._jitted, self._first_call = jitted, first_call
         self.running: str | None = None
         self._stages: dict[str, Stage] = {}
         self._listings: dict[str, LinkedListing] = {}
@@ -400,6 +410,26 @@ class Facts:
     def meshes(self) -> tuple[Mapping[str, int], ...]:
         """Axis sizes by name of the meshes that the program names."""
         return _jax.meshes_of(self.product("trace"), self.product("compile"))
+
+    @cached_property
+    def type_flow(self) -> TypeFlow:
+        """Every change of type inside the traced program, and integer arithmetic that may overflow.
+
+        Raises:
+            UnavailableError: There is no jaxpr.
+        """
+        jaxpr = self.require_product("trace").jaxpr
+        return type_flow(jaxpr, self._stage_listing("jaxpr"), self._stages["trace"].truncations)
+
+    def judge_cache(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> CacheVerdict | Unavailable:
+        """What jit does for a call after the inspected one, under the settings of this moment."""
+        try:
+            return judge_call(self._jitted, self._first_call, args, kwargs, self.signature.types)
+        except Exception as error:
+            # The comparison with the signature stands without it.
+            return Unavailable(
+                f"Comparing the calls: jaxscope itself raised {type(error).__name__}: {error}. It is a bug."
+            )
 
     @cached_property
     def memory(self) -> MemoryTable:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import jax
 
+from jaxscope._analysis.cache_verdict import CacheVerdict, cache_frame
 from jaxscope._analysis.collectives import collectives_frame, kernel_runs
 from jaxscope._analysis.control_flow import loops_frame
 from jaxscope._analysis.cost import cost_frame
@@ -23,6 +24,7 @@ from jaxscope._analysis.reconciliation import reconciliation_frame
 from jaxscope._analysis.roll_up import GROUPINGS, Grouping, group_frame
 from jaxscope._analysis.roofline import roofline_frame
 from jaxscope._analysis.signature import signature_frame
+from jaxscope._analysis.type_flow_columns import overflow_frame, type_flow_frame
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
 from jaxscope._programs import Programs
@@ -32,8 +34,10 @@ from jaxscope._render.text import render_text, table_lines
 from jaxscope._specs import read_types
 from jaxscope._stages import Stage
 from jaxscope._targets.listing import list_targets
+from jaxscope._view.model import Table
 from jaxscope._view.source import ViewSource
 from jaxscope._view.tables import mismatch_table
+from jaxscope._view.type_tables import cache_table
 from jaxscope.errors import InputError, UnavailableError
 
 if TYPE_CHECKING:
@@ -48,10 +52,13 @@ class Check:
         rows: One record per leaf or container that differs: path, both types, what differs, verdict, advice.
         raises: Whether the compiled function would raise for the call.
         summary: The outcome in one line.
+        cache: What jit, which was called as inspected before, does for the call: its outcome, the leaves that decide,
+            a summary; Unavailable with a reason where the function is not a jitted one.
     """
 
-    def __init__(self, mismatches: Mismatches):
+    def __init__(self, mismatches: Mismatches, cache: CacheVerdict | Unavailable):
         self.mismatches = mismatches
+        self.cache = cache
         self.rows = mismatches.rows
         self.raises = mismatches.raises
         self.summary = mismatches.summary
@@ -61,16 +68,32 @@ class Check:
         """The rows as a data frame."""
         return mismatch_frame(self.mismatches)
 
+    @property
+    def cache_frame(self) -> "pd.DataFrame":
+        """What makes jit compile again, as a data frame: one row for each leaf, static value or setting that decides.
+
+        Raises:
+            UnavailableError: The function is not a jitted one.
+        """
+        if isinstance(self.cache, Unavailable):
+            raise UnavailableError(
+                f"Comparing the call with jit's cache: {self.cache.reason} Inspect jax.jit's result."
+            )
+        return cache_frame(self.cache)
+
+    def _tables(self) -> list[Table]:
+        return [mismatch_table(self.mismatches), cache_table(self.cache)]
+
     def __len__(self) -> int:
         return len(self.rows)
 
     def __str__(self) -> str:
-        return "\n".join(map(visible, table_lines(mismatch_table(self.mismatches))))
+        return "\n\n".join("\n".join(map(visible, table_lines(table))) for table in self._tables())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return render_table(mismatch_table(self.mismatches))
+        return "".join(map(render_table, self._tables()))
 
 
 class Job(Protocol):
@@ -408,6 +431,28 @@ class Inspection:
         return self._frame(lambda facts: signature_frame(facts.signature))
 
     @property
+    def type_changes(self) -> "pd.DataFrame":
+        """One row per change of type inside the program: both types, cause, Python line, how many ops follow in it.
+
+        With several targets, a column ``target`` comes first.
+
+        Raises:
+            UnavailableError: There is no jaxpr.
+        """
+        return self._frame(lambda facts: type_flow_frame(facts.type_flow))
+
+    @property
+    def integer_overflows(self) -> "pd.DataFrame":
+        """One row per integer equation whose result need not fit into its type, as far as shapes and literals tell.
+
+        With several targets, a column ``target`` comes first.
+
+        Raises:
+            UnavailableError: There is no jaxpr.
+        """
+        return self._frame(lambda facts: overflow_frame(facts.type_flow))
+
+    @property
     def ops(self) -> "pd.DataFrame":
         """One row per op of every stage: name, result type, lines, Python place, name path.
 
@@ -443,18 +488,20 @@ class Inspection:
         self._display.saved_bytes = value
 
     def check(self, *args: Any, **kwargs: Any) -> Check:
-        """Compares a call with the compiled signature, without making the call.
+        """Compares a call with the compiled signature, and with what jit keeps programs by, without making the call.
 
         Args:
             *args: Arguments as the compiled function would get them (static ones left out): arrays, scalars, types, or
-                strings such as ``"f32[8,128]"``.
+                strings such as ``"f32[8,128]"``. jit itself is taken to get the inspected static ones, or those that
+                are given here.
             **kwargs: Likewise.
 
         Returns:
-            One row per leaf that differs, with its path, both types and what to do; empty when the call fits.
+            One row per leaf that differs, with its path, both types and what to do; empty when the call fits. Its
+            `cache` says whether jit would compile again, and because of which leaf.
         """
-        read = {name: read_types(value) for name, value in kwargs.items()}
-        return Check(check_call(self._facts.signature, tuple(map(read_types, args)), read))
+        read_args, read = tuple(map(read_types, args)), {name: read_types(value) for name, value in kwargs.items()}
+        return Check(check_call(self._facts.signature, read_args, read), self._facts.judge_cache(read_args, read))
 
     # It never changes, so it is its own copy; compiled programs could not be copied anyway.
     def __copy__(self) -> "Inspection":

@@ -18,6 +18,7 @@ from jaxscope._failures import message_of
 from jaxscope._inputs import Request
 from jaxscope._placement import Placement, place
 from jaxscope._targets import Target
+from jaxscope._truncations import Truncation, noted_truncations, truncations_of
 from jaxscope._worker import DEFAULT_TIME_LIMIT_S, Job
 from jaxscope.errors import UnavailableError
 
@@ -58,6 +59,7 @@ class Stage:
         error: The very exception that was raised.
         reason: Why there is no product although nothing failed.
         warnings: What Python's `warnings` were given meanwhile.
+        truncations: The 64-bit types that were asked for and cut meanwhile.
     """
 
     key: str
@@ -67,6 +69,7 @@ class Stage:
     error: BaseException | None = None
     reason: str = ""
     warnings: tuple[str, ...] = ()
+    truncations: tuple[Truncation, ...] = ()
 
 
 def run_stages(
@@ -95,13 +98,15 @@ def run_stages(
         stage = _attempt(spec.key, step) if not blocked else Stage(spec.key, "not reached", reason=blocked)
         if stage.key == "compile" and steps.compile_seconds is not None:
             stage = replace(stage, seconds=steps.compile_seconds)
+        if stage.key == "trace" and stage.product is not None:
+            stage = replace(stage, truncations=truncations_of(stage.product.jaxpr, stage.truncations))
         if stage.status in ("failed", "not reached"):
             blocked = blocked or f"{spec.title} failed, so this stage was not reached."
         yield stage
 
 
 def _attempt(key: str, step: Callable[[], Any]) -> Stage:
-    with _recorded_warnings() as caught:
+    with _recorded_warnings() as (caught, truncations):
         # The user's filters stay in force: what they turn into errors is an error here too.
         start = time.perf_counter()
         try:
@@ -112,24 +117,24 @@ def _attempt(key: str, step: Callable[[], Any]) -> Stage:
             seconds = time.perf_counter() - start
             return Stage(key, "failed", None, seconds, error, message_of(error), _texts(caught))
         seconds = time.perf_counter() - start
-    return Stage(key, "done", product, seconds, warnings=_texts(caught))
+    return Stage(key, "done", product, seconds, warnings=_texts(caught), truncations=tuple(truncations))
 
 
 _RECORDING = threading.RLock()
 
 
 @contextlib.contextmanager
-def _recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
-    """Collects what Python's `warnings` are given; nothing while another thread does.
+def _recorded_warnings() -> Iterator[tuple[list[warnings.WarningMessage], list[Truncation]]]:
+    """Collects what Python's `warnings` are given, and the truncations among them; nothing while another thread does.
 
     Python keeps one recorder for the whole process: two that overlap would leave the wrong one in place for good.
     """
     if not _RECORDING.acquire(blocking=False):
-        yield []
+        yield [], []
         return
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            yield caught
+        with warnings.catch_warnings(record=True) as caught, noted_truncations() as truncations:
+            yield caught, truncations
     finally:
         _RECORDING.release()
 

@@ -9,7 +9,8 @@ import contextlib
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -48,6 +49,14 @@ def read_truncation(message: str, frame: Frame | None = None) -> Truncation | No
     if (match := _TRUNCATED.search(message)) is None:
         return None
     return Truncation(match.group(1) or match.group(2), match.group(4), match.group(3) or "", frame)
+
+
+_OF_PROGRAMS: "weakref.WeakKeyDictionary[Any, tuple[Truncation, ...]]" = weakref.WeakKeyDictionary()
+
+
+def truncations_of(closed_jaxpr: Any, noted: Sequence[Truncation]) -> tuple[Truncation, ...]:
+    """Those noted while a program was traced; JAX keeps what it traced, and does not warn when it is asked again."""
+    return _OF_PROGRAMS.setdefault(closed_jaxpr, tuple(noted))
 
 
 @contextlib.contextmanager

@@ -24,6 +24,9 @@ def frames():
     inspection = jaxscope.inspect(lambda x: x + 1, F3)
     return {
         "signature": signature_frame(signature),
+        "cache": inspection.check(1.0).cache_frame,
+        "type changes": inspection.type_changes,
+        "overflows": inspection.integer_overflows,
         "mismatches": mismatch_frame(check_call(signature, (1.0,))),
         "cost": cost_frame(cost_of(lowered, compiled)),
         "memory": memory_frame(memory_of(compiled)),

@@ -146,11 +146,16 @@ def call_key(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None 
 def with_static_arguments(
     first: CallKey, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call of the compiled function as jit would get them: the first call's static ones put in."""
+    """The arguments of a call of the compiled function as jit would get them: the first call's static ones put in.
+
+    Static arguments that the call brings stay: those by keyword, and all where it has as many as the first call.
+    """
     filled = list(args)
-    for position in sorted(place for place in first.static if isinstance(place, int)):
-        if position <= len(filled):
-            filled.insert(position, first.static[position])
+    positions = sorted(place for place in first.static if isinstance(place, int))
+    if first.tree is None or len(filled) < len(first.tree.children()[0].children()) + len(positions):
+        for position in positions:
+            if position <= len(filled) and first.static_names[position] not in kwargs:
+                filled.insert(position, first.static[position])
     named = {place: value for place, value in first.static.items() if isinstance(place, str)}
     return tuple(filled), {**named, **kwargs}
 

@@ -9,10 +9,12 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from jaxscope._analysis.cache_verdict import CACHE_COLUMNS
 from jaxscope._analysis.cost_columns import COST_TABLES
 from jaxscope._analysis.entry import Entry
 from jaxscope._analysis.memory import TOTAL, TOTAL_FORMULA
 from jaxscope._analysis.memory_columns import MEMORY_TABLES
+from jaxscope._analysis.type_flow_columns import OVERFLOW_COLUMNS, TYPE_CHANGE_COLUMNS
 
 _REASONS = Entry(
     "missing",
@@ -354,6 +356,9 @@ COLUMNS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
     {
         "signature": _SIGNATURE,
         "mismatches": _MISMATCHES,
+        "cache": CACHE_COLUMNS,
+        "type changes": TYPE_CHANGE_COLUMNS,
+        "overflows": OVERFLOW_COLUMNS,
         "cost": _COST,
         "memory": _MEMORY,
         "collectives": _COLLECTIVES,

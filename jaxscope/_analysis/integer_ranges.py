@@ -90,7 +90,7 @@ class _Ranges:
             taken = [_range_of(operand, ranges) for operand in equation.invars]
             given = self.inside(equation, taken, frames)
             if given is None:
-                given = (_result(equation, taken),) + (None,) * (len(equation.outvars) - 1)
+                given = (_result(equation, taken), *(None,) * len(equation.outvars))[: len(equation.outvars)]
             for variable, known in zip(equation.outvars, given, strict=True):
                 dtype = _jax_equations.numeric_dtype(variable)
                 if known is None or dtype is None or not jax.dtypes.issubdtype(dtype, np.signedinteger):

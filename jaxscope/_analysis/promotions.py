@@ -120,6 +120,9 @@ def reason_of(equation: Any, around: Surroundings) -> Reason | None:
         equation: A `jax.core.JaxprEqn`.
         around: The jaxpr that holds it.
     """
+    if not equation.outvars:
+        # Prints and other callbacks give nothing.
+        return None
     if equation.primitive.name == "convert_element_type":
         return _conversion(equation, around)
     if equation.primitive.name in _PRODUCTS:
@@ -308,7 +311,7 @@ def _is_restored(reducing: Any, around: Surroundings, before: Any) -> bool:
             if around.source(reader).key != key or id(reader) in seen:
                 continue
             seen.add(id(reader))
-            if _jax_equations.has_dtype(reader.outvars[0], before):
+            if any(_jax_equations.has_dtype(variable, before) for variable in reader.outvars[:1]):
                 return True
             waiting.extend(reader.outvars)
     return False

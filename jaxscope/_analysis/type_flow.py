@@ -271,8 +271,9 @@ class _Walk:
         old, new = _float_bits(before), _float_bits(after)
         if reason.cause == "creation":
             return ("64-bit float unasked",)
-        if _jax_equations.is_weak(reason.operand) and reason.widened_by is not None:
-            # A Python number gives way, which is what it is for.
+        gives_way = reason.widened_by is not None or reason.cause == "cast in a called function"
+        if _jax_equations.is_weak(reason.operand) and gives_way:
+            # A Python number gives way, which is what it is for; jnp.var(ddof=0) makes one a float.
             return ()
         asked = reason.cause in ("explicit cast", "preferred_element_type")
         if 0 < old <= 16 < new and reason.cause != "accumulation":

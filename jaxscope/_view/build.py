@@ -25,6 +25,7 @@ from jaxscope._view.format import format_count, format_share
 from jaxscope._view.heat import heat_of
 from jaxscope._view.memory import memory_page
 from jaxscope._view.model import SCHEMA_VERSION, FailureView, Heat, Link, Place, Status, Tab, Table, View
+from jaxscope._view.type_tables import broken_table, type_flow_tables
 from jaxscope.errors import UnavailableError
 
 CONTAIN_FAILURES = True
@@ -289,5 +290,18 @@ def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], Page
         tab["status"], tab["reason"] = "not reached", f"Interrupted. inspection.{key} asks XLA for what is known."
         return tab
     page = build(facts)
-    tab.update(status="done", count=page.count, figures=page.figures, tables=page.tables)
+    more = _type_flow(facts) if key == "types" else []
+    tab.update(status="done", count=page.count, figures=page.figures, tables=[*page.tables, *more])
     return tab
+
+
+def _type_flow(facts: Facts) -> list[Table]:
+    """What happens to types inside the program; a failure takes no other table with it."""
+    if facts.product("trace") is None or isinstance(facts.error, KeyboardInterrupt):
+        return []
+    try:
+        return type_flow_tables(facts)
+    except Exception as error:
+        if not CONTAIN_FAILURES:
+            raise
+        return [broken_table(error)]

@@ -15,6 +15,7 @@ from jaxscope._facts import Facts
 from jaxscope._view.cells import MEMORY_KEYS, MISSING, Page, column_list, known, reasons_of, row_of
 from jaxscope._view.format import format_bytes, format_count, format_exact
 from jaxscope._view.model import Column, Row, Table, Tone
+from jaxscope._view.type_tables import cache_table
 
 _MAXIMUM_TITLE_LENGTH = 160
 _SIZE = Column(
@@ -80,6 +81,8 @@ def types_page(facts: Facts) -> Page:
     """The call's mismatches, where a call was given, and the compiled signature."""
     signature = facts.signature
     tables = [mismatch_table(facts.mismatches)] if facts.mismatches is not None else []
+    if facts.cache is not None:
+        tables.append(cache_table(facts.cache))
     if signature.types is None:
         tables.append(_asked_table(facts))
     else:
