@@ -117,3 +117,13 @@ def axis_of_another_mesh(x):
 @program("mesh-missing", "f32[4]", hint="mesh=")
 def axis_of_no_mesh(x):
     return jax.lax.with_sharding_constraint(x, jax.sharding.PartitionSpec("model"))  # <- here
+
+
+@program("dtype-unsupported-by-target", "u2[8,8]", hint="another target", stage="compile", at="nowhere", since=(0, 11))
+def product_of_two_bit_integers(x):
+    return x @ x
+
+
+@program("lowering-verifier", "c64[]", hint="functions of jnp", stage="lower")
+def random_complex_numbers(x):
+    return jax.lax.rng_uniform(x, x, (8,))  # <- here
