@@ -19,6 +19,7 @@ from jax.extend.core import ClosedJaxpr
 
 from jaxscope import _jax
 from jaxscope._analysis.unavailable import Unavailable
+from jaxscope._ir.model import Frame
 
 _PAGE = "https://docs.jax.dev/en/latest/errors.html"
 _MAXIMUM_FRAMES = 5000
@@ -58,10 +59,20 @@ class PartialJaxpr:
     @property
     def text(self) -> str:
         """The jaxprs one below the other, each under a comment with the function's name."""
-        return "\n".join(
-            f"# {trace.function}, traced for {trace.purpose}, up to the failure\n{_jax.print_jaxpr(trace.jaxpr)[0]}"
-            for trace in self.traces
-        )
+        return self.printed()[0]
+
+    def printed(self) -> tuple[str, list[list[tuple[int, int, tuple[Frame, ...]]]]]:
+        """The text and, for each of its lines, its equations' places, as `_jax.print_jaxpr` gives them for one jaxpr.
+
+        `jaxscope._ir.jaxpr.parse` takes both.
+        """
+        texts: list[str] = []
+        places: list[list[tuple[int, int, tuple[Frame, ...]]]] = []
+        for trace in self.traces:
+            text, lines = _jax.print_jaxpr(trace.jaxpr)
+            texts += [f"# {' '.join(trace.function.split())}, traced for {trace.purpose}, up to the failure", text]
+            places += [[], *lines]
+        return "\n".join(texts), places
 
 
 def partial_jaxpr(error: BaseException) -> PartialJaxpr | Unavailable:

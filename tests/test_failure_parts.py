@@ -29,6 +29,7 @@ from jaxscope._failures.operands import operands_of
 from jaxscope._failures.records import Failure
 from jaxscope._failures.sites import Position, Site, returns_of, site_at
 from jaxscope._failures.table import ROWS, recognise
+from jaxscope._ir import jaxpr
 from jaxscope._jax_failures import partial_jaxpr
 
 
@@ -402,6 +403,24 @@ def test_open_functions_are_told_outermost_first():
     assert [(trace.function, trace.purpose) for trace in partial.traces] == [("f", "jit"), ("body", "scan")]
     assert [[e.primitive.name for e in trace.jaxpr.jaxpr.eqns] for trace in partial.traces] == [["mul"], ["sin", "gt"]]
     assert "# body, traced for scan, up to the failure\n{ lambda " in partial.text
+
+
+def test_the_equations_are_read_and_linked_like_any_jaxpr():
+    def body(carry, x):
+        y = jnp.sin(x)
+        return carry, y.nothing
+
+    def f(xs):
+        scaled = xs * 3.0
+        return jax.lax.scan(body, 0.0, scaled)
+
+    partial = partial_jaxpr(caught(lambda: jax.jit(f).trace(jax.ShapeDtypeStruct((4,), jnp.float32))))
+    listing = jaxpr.parse(*partial.printed())
+    assert listing.text == partial.text
+    lines = {op.name: next(iter(listing.stacks.walk(op.stack))).line for op in listing.ops}
+    first = inspect.getsourcelines(body)[1]
+    assert lines == {"mul": first + 5, "sin": first + 1}
+    assert len(listing.blocks) >= 2
 
 
 def test_a_failure_while_another_is_handled_has_its_own_equations_only():
