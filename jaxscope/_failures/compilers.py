@@ -179,10 +179,21 @@ ROWS = (
     Recogniser(
         "dtype-unsupported-by-target",
         _XLA,
+        "The target's compiler has no {op} for the type {dtype}.",
+        "Convert before it, `x.astype(jnp.bfloat16)` or another of the 8-bit types, or choose another target.",
+        pattern=r"The only FP8 types supported in \w+ are [^\n]{0,60}, but got (?P<op>\w+) with FP8 type "
+        r"(?P<dtype>\w+)",
+        samples=(
+            "UNIMPLEMENTED: The only FP8 types supported in convolutions are f8e5m2 and f8e4m3, but got convolution "
+            "with FP8 type f8e8m0fnu: %conv_general_dilated.1",
+        ),
+    ),
+    Recogniser(
+        "dtype-unsupported-by-target",
+        _XLA,
         "The target's compiler does not take the type {dtype} here: {words}.",
         "Convert before it, `x.astype(jnp.int8)` or `jnp.bfloat16`, or choose another target or larger sizes.",
-        pattern=r"(?P<words>\b(?P<dtype>[A-Z]+\d\w*) is not supported for [^\n]{0,80}|The only FP8 types supported in "
-        r"\w+ are [^\n]{0,40}, but got \w+ with FP8 type (?P<other>\w+))",
+        pattern=r"(?P<words>\b(?P<dtype>[A-Z]+\d\w*) is not supported for [^\n]{0,80})",
         samples=("INVALID_ARGUMENT: INT2 is not supported for rank 0",),
     ),
     Recogniser(
