@@ -228,6 +228,7 @@ X = jnp.zeros((2, 3))
         ("g(lambda x: x + y)", {"x": X, "y": 1j}, ["y: complex = 1j"]),
         ("[x + y for x in xs]", {"x": X, "y": True, "xs": [X]}, ["y: bool = True", "xs: [f32[2,3]]"]),
         ("a + b + c", {"a": Shouting(), "b": ShoutingDict(w=X), "c": Loud()}, []),
+        ("a.d + b.d", {"a": Shouting(), "b": Layer()}, []),
         ("a[0] + b['w'] + c.d", {"a": Shouting(), "b": ShoutingDict(w=X), "c": Loud()}, []),
         ("[a, b]", {"a": [Shouting(), X], "b": {Loud: X, "k": Loud()}}, ["a: […, f32[2,3]]"]),
         ("s + t", {"s": "<b>text</b>", "t": jax.ShapeDtypeStruct((4,), jnp.bfloat16)}, ["s: str", "t: bf16[4]"]),
@@ -385,6 +386,9 @@ def test_the_equations_are_those_of_the_function_cut_short(steps, inner):
     ]
     assert len(got.jaxpr.eqns) <= len(primitives) + 2  # what came before the failure in the failing expression
     assert [v.aval for v in got.jaxpr.invars] == [v.aval for v in wanted.jaxpr.invars]
+    made = [variable for equation in got.jaxpr.eqns for variable in equation.outvars]
+    used = [atom for equation in got.jaxpr.eqns for atom in equation.invars]
+    assert list(got.jaxpr.outvars) == [variable for variable in made if not any(atom is variable for atom in used)]
     assert len(partial.traces) == 1 and str(got).startswith("{ lambda ")
 
 
