@@ -34,7 +34,7 @@ from jaxscope._analysis.type_flow import TypeFlow, type_flow
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
 from jaxscope._dumps import dump_texts
-from jaxscope._failures import Explanation, explain, message_of
+from jaxscope._failures import Explanation, explain, expression_at, message_of
 from jaxscope._inputs import Request
 from jaxscope._ir import hlo, stablehlo
 from jaxscope._ir import jaxpr as jaxpr_parser
@@ -325,7 +325,8 @@ class Facts:
             own = self.definition
             explanation = explain(error, key, Frame(own.file, self.name, own.first_line) if own is not None else None)
             if explanation.symbol and not explanation.frames and self.product("lower") is not None:
-                explanation = replace(explanation, frames=self._frames_naming(explanation.symbol))
+                frames = self._frames_naming(explanation.symbol)
+                explanation = replace(explanation, frames=frames, expression=expression_at(frames[0]) if frames else "")
             self._explanations[key] = explanation
         return self._explanations[key]
 

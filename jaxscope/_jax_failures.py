@@ -13,15 +13,17 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax._src import array, core, errors, source_info_util
+from jax._src import core, errors, source_info_util
 from jax._src.interpreters import partial_eval
 from jax.extend.core import ClosedJaxpr
 
 from jaxscope import _jax
 from jaxscope._analysis.unavailable import Unavailable
+from jaxscope._ir.model import Frame
 
 _PAGE = "https://docs.jax.dev/en/latest/errors.html"
 _MAXIMUM_FRAMES = 5000
+_ARRAY_CLASSES = ("ArrayImpl", "PRNGKeyArray")
 
 # Attributes of an exception, read past whatever its class makes of these names.
 _TRACEBACK = BaseException.__dict__["__traceback__"]
@@ -57,10 +59,20 @@ class PartialJaxpr:
     @property
     def text(self) -> str:
         """The jaxprs one below the other, each under a comment with the function's name."""
-        return "\n".join(
-            f"# {trace.function}, traced for {trace.purpose}, up to the failure\n{_jax.print_jaxpr(trace.jaxpr)[0]}"
-            for trace in self.traces
-        )
+        return self.printed()[0]
+
+    def printed(self) -> tuple[str, list[list[tuple[int, int, tuple[Frame, ...]]]]]:
+        """The text and, for each of its lines, its equations' places, as `_jax.print_jaxpr` gives them for one jaxpr.
+
+        `jaxscope._ir.jaxpr.parse` takes both.
+        """
+        texts: list[str] = []
+        places: list[list[tuple[int, int, tuple[Frame, ...]]]] = []
+        for trace in self.traces:
+            text, lines = _jax.print_jaxpr(trace.jaxpr)
+            texts += [f"# {' '.join(trace.function.split())}, traced for {trace.purpose}, up to the failure", text]
+            places += [[], *lines]
+        return "\n".join(texts), places
 
 
 def partial_jaxpr(error: BaseException) -> PartialJaxpr | Unavailable:
@@ -170,6 +182,17 @@ def traceback_of(error: BaseException) -> TracebackType | None:
     return _TRACEBACK.__get__(error)
 
 
+def class_name(kind: type) -> str:
+    """The name of a class, whatever its metaclass calls by that name."""
+    return type.__dict__["__name__"].__get__(kind)
+
+
+def module_of(kind: type) -> str:
+    """The package that a class comes from, ``numpy`` for ``numpy.exceptions``; "" where it says nothing of use."""
+    module = type.__dict__["__module__"].__get__(kind)
+    return module.partition(".")[0] if type(module) is str else ""
+
+
 def cause_of(error: BaseException) -> BaseException | None:
     """What an exception was raised from, or while handling, as Python would print it; None where there is nothing."""
     cause = _CAUSE.__get__(error)
@@ -190,29 +213,29 @@ def origin_of(error: BaseException) -> TracebackType | None:
 def error_page(error: BaseException) -> str:
     """The address of JAX's page on an exception of its own, "" for others.
 
-    The page has moved between versions: JAX keeps its address on the class.
+    The page has moved between versions: JAX keeps its address on a private class, which is deletable with that.
     """
     for kind in type.mro(type(error)):
-        if kind.__module__ in ("jax.errors", "jax._src.errors") and kind is not errors._JAXErrorMixin:
-            if not issubclass(kind, errors._JAXErrorMixin):
-                return ""
-            return f"{getattr(kind, '_error_page', _PAGE)}#jax.errors.{kind.__name__}"
+        # The two in between, JAXTypeError and JAXIndexError, are not described.
+        is_described = type.__subclasscheck__(errors._JAXErrorMixin, kind) and not class_name(kind).startswith("JAX")
+        if is_described and module_of(kind) == "jax" and kind is not errors._JAXErrorMixin:
+            return f"{getattr(kind, '_error_page', _PAGE)}#jax.errors.{class_name(kind)}"
     return ""
 
 
 def type_in_words(value: Any) -> str:
     """``f32[8]`` for an array of JAX's or NumPy's and what stands for one in a trace; "" for anything else.
 
-    Nothing of the value's own is called: it comes from a frame of somebody's program. `Tracer.aval` and the class of
-    arrays have no public counterpart that promises as much.
+    Nothing of the value's own is called: it comes from a frame of somebody's program. `isinstance` would ask it, and
+    `jax.typeof` convert it.
     """
     kind = type(value)
     if kind is np.ndarray:
         return _short(value.shape, value.dtype)
     if kind is jax.ShapeDtypeStruct:
         return _short(value.shape, value.dtype)
-    is_jax = type.__subclasscheck__(core.Tracer, kind) or kind is array.ArrayImpl
-    if not (is_jax and kind.__module__.startswith(("jax.", "jaxlib."))):
+    is_array = type.__subclasscheck__(core.Tracer, kind) or class_name(kind) in _ARRAY_CLASSES
+    if not is_array or module_of(kind) not in ("jax", "jaxlib"):
         return ""
     aval = value.aval
     return f"{aval.str_short(short_dtypes=True)}{' weak' if getattr(aval, 'weak_type', False) else ''}"

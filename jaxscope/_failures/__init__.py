@@ -17,14 +17,15 @@ from jaxscope import _jax_failures
 from jaxscope._failures import places
 from jaxscope._failures.control_flow import mismatches
 from jaxscope._failures.operands import operands_of
-from jaxscope._failures.places import class_name, is_cell
+from jaxscope._failures.places import expression_at, is_cell
 from jaxscope._failures.records import Diagnosis, Explanation, Failure, Mismatch, Operand
 from jaxscope._failures.sites import NOWHERE
 from jaxscope._failures.table import recognise
 from jaxscope._ir.model import Frame
+from jaxscope._jax_failures import class_name, module_of
 from jaxscope._sources import name_cells
 
-__all__ = ["Explanation", "Mismatch", "Operand", "explain", "message_of"]
+__all__ = ["Explanation", "Mismatch", "Operand", "explain", "expression_at", "message_of"]
 
 _DOING = {
     "trace": "Tracing the function",
@@ -80,7 +81,7 @@ def explain(error: BaseException, stage: str, definition: Frame | None = None) -
         places.format_traceback(error),
         kind=diagnosis.kind,
         found=name_cells(diagnosis.found),
-        expression=site.text,
+        expression=site.text or _safely(lambda: expression_at(frames[0]) if frames else "", ""),
         operands=_safely(lambda: operands_of(site.node, frame) if frame is not None else (), ()),
         page=diagnosis.page,
         symbol=diagnosis.symbol,
@@ -123,13 +124,12 @@ def _diagnose(error: BaseException, stage: str, message: str) -> Diagnosis:
 def _failure_of(error: BaseException, stage: str, message: str) -> Failure:
     site, _, is_last = places.site_of(error)
     kind = type(error)
-    module = type.__dict__["__module__"].__get__(kind)
     return Failure(
         tuple(class_name(each) for each in type.mro(kind)),
         message,
         stage,
         site,
         is_raised=is_last and ("raise" in site.forms or ("assert" in site.forms and kind is AssertionError)),
-        is_foreign=type(module) is not str or module.partition(".")[0] not in _KNOWN_MODULES,
+        is_foreign=module_of(kind) not in _KNOWN_MODULES,
         page=_jax_failures.error_page(error),
     )

@@ -149,13 +149,79 @@ ROWS = (
     Recogniser(
         "dtype-unsupported-by-target",
         _XLA,
-        "The target's compiler has no type {dtype}: {words}.",
+        "The target's compiler has no {op} for the type {dtype}.",
         "Convert before it, `x.astype(jnp.float32)` or `jnp.bfloat16`, or choose another target.",
-        pattern=r"(?P<words>[^\n]{0,80}(?P<dtype>\b[FSUC]\d+\w*|\b[fsuc]\d+\w*)\b[^\n]{0,20}(?:not supported|"
-        r"unsupported)[^\n]{0,60})",
+        pattern=r"(?:unsupported operand type (?P<dtype>\S+) in op (?P<op>\w+))",
+        samples=("UNIMPLEMENTED: unsupported operand type U2 in op dot",),
+    ),
+    Recogniser(
+        "dtype-unsupported-by-target",
+        _XLA,
+        "The target's compiler has no {op} for the type {dtype}.",
+        "Convert before it, `x.astype(jnp.float32)` or `jnp.complex64`, or choose another target.",
+        pattern=r"Unexpected operand type for (?P<op>\w+): (?P<dtype>\w+)",
         samples=(
-            "UNIMPLEMENTED: While rewriting computation to not contain X64 element types, XLA encountered F64, which "
-            "is not supported",
+            "INVALID_ARGUMENT: during context [pre-optimization]: Unexpected operand type for FFT: c128[8,8]{1,0}",
+        ),
+    ),
+    Recogniser(
+        "dtype-unsupported-by-target",
+        _XLA,
+        "The target has no 64-bit numbers, and its compiler cannot replace them in this {op} of {dtype}.",
+        "Use 32 bits there, `x.astype(jnp.int32)`, or choose another target.",
+        pattern=r"rewriting computation to not contain X\{64\|128\} element types.* = "
+        r"(?P<dtype>\w+)\[\S* (?P<op>[\w-]+)\(",
+        samples=(
+            "UNIMPLEMENTED: While rewriting computation to not contain X{64|128} element types, XLA encountered an HLO "
+            "for which this rewriting is not implemented: %dot_general.1 = s64[8,8]{1,0} dot(%x.1, %transpose.1)",
+        ),
+    ),
+    Recogniser(
+        "dtype-unsupported-by-target",
+        _XLA,
+        "The target's compiler has no {op} for the type {dtype}.",
+        "Convert before it, `x.astype(jnp.bfloat16)` or another of the 8-bit types, or choose another target.",
+        pattern=r"The only FP8 types supported in \w+ are [^\n]{0,60}, but got (?P<op>\w+) with FP8 type "
+        r"(?P<dtype>\w+)",
+        samples=(
+            "UNIMPLEMENTED: The only FP8 types supported in convolutions are f8e5m2 and f8e4m3, but got convolution "
+            "with FP8 type f8e8m0fnu: %conv_general_dilated.1",
+        ),
+    ),
+    Recogniser(
+        "dtype-unsupported-by-target",
+        _XLA,
+        "The target's compiler does not take the type {dtype} here: {words}.",
+        "Convert before it, `x.astype(jnp.int8)` or `jnp.bfloat16`, or choose another target or larger sizes.",
+        pattern=r"(?P<words>\b(?P<dtype>[A-Z]+\d\w*) is not supported for [^\n]{0,80})",
+        samples=("INVALID_ARGUMENT: INT2 is not supported for rank 0",),
+    ),
+    Recogniser(
+        "compiler-time-limit",
+        ("CompilerError",),
+        "The compiler was not done after {limit}, the time it was given, and was ended.",
+        "Pass a larger time_limit_s=, or None for no limit; a loop in place of what is unrolled compiles faster.",
+        pattern=r"ended after its time limit of (?P<limit>[\d.]+ s)\b",
+        samples=("Compiling in a process of its own: it was ended after its time limit of 900 s. Pass a larger",),
+    ),
+    Recogniser(
+        "compiler-aborted",
+        ("CompilerError",),
+        "The compiler ended itself, by {signal}, instead of refusing the program.",
+        "Change the program or its compiler_options=: the last lines of its log name what it choked on. It is worth a "
+        "report to whoever makes that compiler.",
+        pattern=r"it was ended by (?P<signal>\w+)",
+        samples=("Compiling in a process of its own: it was ended by SIGABRT before there was a result.",),
+    ),
+    Recogniser(
+        "lowering-verifier",
+        ("ValueError",),
+        "MLIR's own check refused what a function of JAX had let pass: {words}.",
+        "Check shapes and types at the line: functions of jnp check theirs, those of lax not always.",
+        pattern=r"Cannot lower jaxpr with verifier errors:\s+(?P<words>[^\n]+)",
+        samples=(
+            "Cannot lower jaxpr with verifier errors:\n\t'stablehlo.rng' op operand #0 must be 0D tensor of bool or "
+            "2/4/8/16/32/64-bit integer values\n\t\tat loc(...)",
         ),
     ),
     Recogniser(

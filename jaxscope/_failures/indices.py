@@ -82,12 +82,28 @@ ROWS = (
         page="jax.lax.convert_element_type",
     ),
     Recogniser(
+        "dtype-unsupported-by-op",
+        _TYPE,
+        "The function {function} was given complex numbers, and takes real ones only.",
+        "Take the part that is meant, `x.real` or `jnp.abs(x)`, or use true division, `/`.",
+        pattern=r"(?<!\S)(?P<function>\w+) does not support complex-valued inputs",
+        samples=("floor_divide does not support complex-valued inputs",),
+    ),
+    Recogniser(
+        "dtype-unsupported-by-op",
+        _VALUE,
+        "The expression {expression} computes with a type narrower than a byte, which not every function of jnp can.",
+        "Convert first: `x.astype(jnp.int8)` or wider.",
+        pattern=r"Invalid integer data type 'V'",
+        samples=("Invalid integer data type 'V'.",),
+    ),
+    Recogniser(
         "not-an-array",
         _TYPE,
         "`{function}` was given None, at position {position}.",
         "Look at where that None comes from: a function without `return`, or an argument that was left out.",
-        pattern=r"(?<![\w.])(?P<function>[\w.]+) requires ndarray or scalar arguments, got "
-        r"<class 'NoneType'> at position (?P<position>\d+)",
+        pattern=r"(?<![\w.])(?P<function>[\w.]+) requires ndarray or scalar arguments, got <class 'NoneType'> at "
+        r"position (?P<position>\d+)",
         samples=("add requires ndarray or scalar arguments, got <class 'NoneType'> at position 1.",),
     ),
     Recogniser(
@@ -95,8 +111,8 @@ ROWS = (
         _TYPE,
         "`jnp.{function}` was given a {type}, at position {position}, and takes arrays and numbers.",
         "Make an array of it: `jnp.asarray(x)`. jnp does not do so by itself, as it would be slow.",
-        pattern=r"(?<![\w.])(?P<function>[\w.]+) requires ndarray or scalar arguments, got "
-        r"<class '(?P<type>[^']+)'> at position (?P<position>\d+)",
+        pattern=r"(?<![\w.])(?P<function>[\w.]+) requires ndarray or scalar arguments, got <class "
+        r"'(?P<type>[^']+)'> at position (?P<position>\d+)",
         samples=("sum requires ndarray or scalar arguments, got <class 'list'> at position 0.",),
         page="jax.numpy.asarray",
     ),

@@ -15,6 +15,7 @@ from types import FrameType, TracebackType
 from jaxscope import _jax, _jax_failures
 from jaxscope._failures.sites import NOWHERE, Position, Site, position_of, returns_of, site_at
 from jaxscope._ir.model import Frame
+from jaxscope._jax_failures import class_name
 from jaxscope._sources import display_name, is_library, name_cells
 
 PACKAGE = str(Path(__file__).parents[1]) + os.sep
@@ -22,7 +23,7 @@ PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _MAXIMUM_FRAMES = 200
 
 # … at loc("jit(f)/reshape"(callsite("f"("/home/me/f.py":108:11 to :33) at "<module>"("/home/me/g.py":10:12 to :65))))
-_PRINTED_FRAME = re.compile(r'"([^"]+)"\("([^"]+)":(\d+):(\d+)')
+_PRINTED_FRAME = re.compile(r'"([^"]+)"\("([^"]+)":(\d+):(\d+)(?: to (\d*):(\d+))?')
 # function f at /home/me/f.py:116 traced for jit returned a value of type <class 'str'>, which is not a valid JAX type
 _RETURNING_FUNCTION = re.compile(r"^function (.+) at (.+):(\d+) traced for \S+ returned a value of type")
 
@@ -31,9 +32,7 @@ def frames_of(error: BaseException, message: str) -> list[Frame]:
     """The user's frames that an exception belongs to, innermost first, their own before those of libraries."""
     frames = [_frame(frame, line, position) for frame, line, position in _walk(_jax_failures.traceback_of(error))]
     if not frames:
-        frames = [
-            _frame(frame, line, None) for frame, line, _ in _walk(_jax_failures.origin_of(error)) if line is not None
-        ]
+        frames = [_frame(frame, line, position) for frame, line, position in _walk(_jax_failures.origin_of(error))]
     frames.reverse()
     if not frames:
         frames = list(_printed_frames(message))
@@ -55,6 +54,13 @@ def site_of(error: BaseException) -> tuple[Site, FrameType | None, bool]:
     frame, position = found
     site = site_at(frame.f_code.co_filename, position) if position is not None else NOWHERE
     return site, frame, last is not None and last.tb_frame is frame
+
+
+def expression_at(frame: Frame) -> str:
+    """The code at a place that says where it ends, on one line; "" at others."""
+    if not frame.end_column:
+        return ""
+    return site_at(frame.file, Position(frame.line, frame.end_line, frame.column - 1, frame.end_column - 1)).text
 
 
 def format_traceback(error: BaseException) -> str:
@@ -81,11 +87,6 @@ def format_traceback(error: BaseException) -> str:
         return name_cells("".join(whole.format()))
     except BaseException as second:  # Case 117: an exception whose own formatting fails, in any way.
         return f"{class_name(type(error))} (formatting its traceback raised {class_name(type(second))})"
-
-
-def class_name(kind: type) -> str:
-    """The name of a class, whatever its metaclass calls by that name."""
-    return type.__dict__["__name__"].__get__(kind)
 
 
 def is_cell(file: str) -> bool:
@@ -118,9 +119,11 @@ def _frame(frame: FrameType, line: int, position: Position | None) -> Frame:
 
 def _printed_frames(message: str) -> Iterator[Frame]:
     """The frames that MLIR's own diagnostics name, innermost first."""
-    for function, file, line, column in _PRINTED_FRAME.findall(message):
+    for function, file, line, column, end_line, end_column in _PRINTED_FRAME.findall(message):
         if _jax.is_user_file(file) and not _is_own(file):
-            yield Frame(file, function, int(line), int(column))
+            # MLIR counts columns from 0 and leaves out an end line that is the same.
+            end = (int(end_line or line), int(end_column) + 1) if end_column else (0, 0)
+            yield Frame(file, function, int(line), int(column) + 1, *end)
 
 
 def _returning(message: str) -> Iterator[Frame]:

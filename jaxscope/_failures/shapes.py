@@ -28,7 +28,7 @@ ROWS = (
         _TYPE,
         "The batch dimensions of a product have sizes {left} and {right}.",
         "They have to be equal. Name the dimensions with `jnp.einsum`, or map over them with `jax.vmap`.",
-        pattern=r"dot_general requires \w+ batch dimensions to (?:have the same|be equal)[^,]*, got "
+        pattern=r"dot_general requires lhs batch dimensions and rhs batch dimensions to have the same shape, got "
         r"(?P<left>\([^)]*\)) and (?P<right>\([^)]*\))",
         samples=(
             "dot_general requires lhs batch dimensions and rhs batch dimensions to have the same shape, got (2,) and "

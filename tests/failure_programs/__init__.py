@@ -34,6 +34,7 @@ class Program:
         place: (file, line) of the first place; None for none at all.
         operands: What `operands` must hold, among others.
         since: The first version of JAX that behaves so.
+        needs: The package that has its compiler; "" for the CPU's.
         has_begun: Whether it is the function that fails, and not what comes before it.
     """
 
@@ -49,6 +50,7 @@ class Program:
     operands: tuple[str, ...]
     since: tuple[int, ...]
     has_begun: bool
+    needs: str
 
 
 PROGRAMS: list[Program] = []
@@ -65,6 +67,7 @@ def program(
     kwargs: Mapping[str, Any] | None = None,
     operands: tuple[str, ...] = (),
     since: tuple[int, ...] = (),
+    needs: str = "",
     **options: Any,
 ) -> Callable[[Any], Any]:
     """Enters the function below into `PROGRAMS`; see `Program` for the fields, `make` and `jit` wrap it."""
@@ -90,6 +93,7 @@ def program(
                 operands,
                 since,
                 at not in ("definition", "nowhere"),
+                needs,
             )
         )
         return function

@@ -117,3 +117,45 @@ def axis_of_another_mesh(x):
 @program("mesh-missing", "f32[4]", hint="mesh=")
 def axis_of_no_mesh(x):
     return jax.lax.with_sharding_constraint(x, jax.sharding.PartitionSpec("model"))  # <- here
+
+
+@program("dtype-unsupported-by-target", "u2[8,8]", hint="another target", stage="compile", at="nowhere", since=(0, 11))
+def product_of_two_bit_integers(x):
+    return x @ x
+
+
+@program("lowering-verifier", "c64[]", hint="functions of jnp", stage="lower")
+def random_complex_numbers(x):
+    return jax.lax.rng_uniform(x, x, (8,))  # <- here
+
+
+@program(
+    "out-of-memory",
+    "f32[131072,131072]",
+    hint="jax.checkpoint",
+    stage="compile",
+    at="nowhere",
+    target="tpu:v5e:1x1",
+    needs="libtpu",
+)
+def more_than_a_device_holds(x):
+    return (x @ x) @ (x @ x)
+
+
+@program("lowering-rule-missing", "f32[8,8]", hint="target=", stage="lower", target="tpu:v5e:1x1", needs="libtpu")
+def eigenvalues_on_a_tpu(x):
+    return jnp.linalg.eig(x)  # <- here
+
+
+@program(
+    "compiler-time-limit",
+    "f32[8,8]",
+    hint="time_limit_s=",
+    stage="compile",
+    at="nowhere",
+    target="tpu:v5e:1x1",
+    needs="libtpu",
+    time_limit_s=0.001,
+)
+def no_time_at_all(x):
+    return x @ x

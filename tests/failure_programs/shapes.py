@@ -43,6 +43,16 @@ def bits_of_floats(x, y):
     return x & y  # <- here
 
 
+@program("dtype-unsupported-by-op", "c64[3]", hint="x.real", operands=("x: c64[3]",))
+def floor_of_complex_numbers(x):
+    return x // 2  # <- here
+
+
+@program("dtype-unsupported-by-op", "i4[3]", hint="jnp.int8", since=(0, 11))
+def sum_of_four_bit_integers(x):
+    return x.sum()  # <- here
+
+
 @program("contraction-shapes", "f32[2,3]", "f32[4,5]", hint="Transpose", operands=("x: f32[2,3]", "w: f32[4,5]"))
 def matmul(x, w):
     return x @ w  # <- here
