@@ -27,12 +27,14 @@ from jaxscope._analysis.memory import MemoryTable, memory_of
 from jaxscope._analysis.mismatches import Mismatches
 from jaxscope._analysis.program_memory import MEMORY_PATTERNS, ProgramMemory, program_memory
 from jaxscope._analysis.reconciliation import Reconciliation, reconcile_module
+from jaxscope._analysis.roll_up import RollUp
 from jaxscope._analysis.roofline import Roofline, roofline_of
 from jaxscope._analysis.signature import Signature, signature_of
 from jaxscope._analysis.stablehlo_cost import count_stablehlo
 from jaxscope._analysis.type_flow import TypeFlow, type_flow
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
+from jaxscope._collector import collector_put_off
 from jaxscope._dumps import dump_texts
 from jaxscope._failures import Explanation, explain, expression_at, message_of
 from jaxscope._inputs import Request
@@ -95,6 +97,7 @@ class Facts:
         self._listings: dict[str, LinkedListing] = {}
         self._explanations: dict[str, Explanation] = {}
         self._costs: dict[str, ProgramCost] = {}
+        self._roll_ups: dict[str, RollUp] = {}
         self._dump: dict[str, str] | None = None
         self._refusals: dict[str, UnavailableError] = {}
         self.dump_seconds: float | None = None
@@ -170,7 +173,8 @@ class Facts:
             self._listings[key] = link_listing(key, self._lower_listing(key), self.definition, self._callers)
         if key not in self._listings:
             product = self.require_product(_STAGE_OF_LISTING[key])
-            self._listings[key] = link_listing(key, _READERS[key](product), self.definition, self._callers)
+            with collector_put_off():
+                self._listings[key] = link_listing(key, _READERS[key](product), self.definition, self._callers)
         return self._listings[key]
 
     # Listings below compiled HLO.
@@ -263,7 +267,8 @@ class Facts:
             listing, compiled = self._stage_listing("hlo"), self.product("compile")
             if listing is None and dump is not None:
                 listing = _lower_level.compiled_hlo(dump)
-            found = program_memory(listing, compiled, self.target, self.memory, dump)
+            with collector_put_off():
+                found = program_memory(listing, compiled, self.target, self.memory, dump)
             self._program_memory = (dump, found)
         return self._program_memory[1]
 
@@ -363,12 +368,20 @@ class Facts:
             UnavailableError: There is no such text.
         """
         if key not in self._costs:
-            if key == "hlo":
-                self._costs[key] = count_module(self._hlo_module)
-            else:
-                listing = self.listing(key).listing
-                self._costs[key] = count_stablehlo(listing, self._stage_listing("jaxpr"))
+            listing = self.listing(key).listing
+            with collector_put_off():
+                self._costs[key] = (
+                    count_module(self._hlo_module)
+                    if key == "hlo"
+                    else count_stablehlo(listing, self._stage_listing("jaxpr"))
+                )
         return self._costs[key]
+
+    def roll_up(self, key: str) -> RollUp:
+        """The same, to be summed by line, function, scope, op or kernel."""
+        if key not in self._roll_ups:
+            self._roll_ups[key] = RollUp(self.program_cost(key), self.listing(key))
+        return self._roll_ups[key]
 
     def cost_or_none(self, key: str) -> ProgramCost | None:
         """The same; None where there is no such text, which its own tab explains."""

@@ -21,7 +21,8 @@ from jaxscope._analysis.memory_frames import alive_frame, allocations_frame, buf
 from jaxscope._analysis.mismatches import Mismatches, check_call, mismatch_frame
 from jaxscope._analysis.operations import operations_frame
 from jaxscope._analysis.reconciliation import reconciliation_frame
-from jaxscope._analysis.roll_up import GROUPINGS, Grouping, group_frame
+from jaxscope._analysis.roll_up import GROUPINGS, Grouping
+from jaxscope._analysis.roll_up_frame import group_frame
 from jaxscope._analysis.roofline import roofline_frame
 from jaxscope._analysis.signature import signature_frame
 from jaxscope._analysis.type_flow_columns import overflow_frame, type_flow_frame
@@ -315,7 +316,7 @@ class Inspection:
 
         def frame(facts: Facts) -> "pd.DataFrame":
             key = stage or ("hlo" if grouping == "kernel" else facts.main_cost[0])
-            return group_frame(facts.program_cost(key), facts.listing(key), grouping)
+            return group_frame(facts.roll_up(key), grouping)
 
         return self._frame(frame)
 

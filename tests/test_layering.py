@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "jaxscope"
 
 # A module may import only from groups before its own, or from its own package.
 ORDER = [
-    {"__version__", "errors", "lexers", "_ir.model", "_analysis.unavailable"},
+    {"__version__", "_collector", "errors", "lexers", "_ir.model", "_analysis.unavailable"},
     {"_targets.model", "_worker_messages"},
     {"_worker"},
     {"_jax", "_jax_topology"},

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from jax import lax
 
 import jaxscope
-from jaxscope._analysis.roll_up import Bytes, amount_in_symbols, group_costs, scopes_of
+from jaxscope._analysis.roll_up import Bytes, RollUp, amount_in_symbols, scopes_of
 from jaxscope._analysis.work import Amount, Runs, Work
 from jaxscope.errors import InputError, UnavailableError
 from tests.plugins import TPU
@@ -156,7 +156,7 @@ def test_what_is_opaque_is_named(inspection):
 
 def _lines(inspection):
     facts = inspection._facts
-    return group_costs(facts.program_cost("hlo"), facts.listing("hlo"), "line")
+    return facts.roll_up("hlo").by("line")
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_every_sum_is_that_of_the_program(program):
             for figure in ("flops", "transcendentals", "integer_ops", "padding_flops"):
                 assert frame[figure].sum() == getattr(total, figure), (grouping, figure)
         for grouping in ("function", "scope"):
-            groups = group_costs(cost, found._facts.listing(stage), grouping)
+            groups = RollUp(cost, found._facts.listing(stage)).by(grouping)
             own = sum((group.own.with_loops_once for group in groups), Work())
             assert own == total
             assert all(group.inclusive.with_loops_once.flops <= total.flops for group in groups)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from jaxscope._analysis.entry import Entry
-from jaxscope._analysis.roll_up import GROUP_COLUMNS
+from jaxscope._analysis.roll_up_frame import GROUP_COLUMNS
 
 _COUNTED = "jaxscope's rules, applied to each op and multiplied by the trip counts of the loops around it."
 

@@ -3,22 +3,19 @@
 Problem: work stands on ops and bytes on kernels, the same line of Python is reached through many calls, and a figure
 in a loop of unknown length is no number. Input: a `ProgramCost` and the `LinkedListing` it was counted on. Output:
 `CostGroup` records, dearest first; those of lines, ops and kernels add up to the program's total, those of functions
-and scopes have it twice, inclusive of what they call and on their own. It has over 400 lines because every
-grouping shares the same sums.
+and scopes have it twice, inclusive of what they call and on their own.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import Literal
 
 from jaxscope._analysis.rules import RULES
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ONCE, Amount, KernelCost, OpCost, ProgramCost, Runs, Symbols, Work
 from jaxscope._ir.model import NO_STACK, Frame
 from jaxscope._links import LinkedListing
-
-if TYPE_CHECKING:
-    import pandas
 
 Grouping = Literal["line", "function", "scope", "op", "kernel"]
 GROUPINGS: tuple[Grouping, ...] = ("line", "function", "scope", "op", "kernel")
@@ -82,16 +79,20 @@ class _Sum:
             term[2] += work.integer_ops * number
             term[3] += work.padding_flops * number
 
+    def add_all(self, other: "_Sum") -> None:
+        for symbols, numbers in other.terms.items():
+            known = self.terms.get(symbols, (0, 0, 0, 0))
+            self.terms[symbols] = [one + more for one, more in zip(known, numbers, strict=True)]
+
     def finish(self) -> Amount:
         return Amount(tuple(sorted((symbols, Work(*term)) for symbols, term in self.terms.items() if any(term))))
 
 
-class _Group:
-    """A group while it is being summed."""
+class _Tally:
+    """What some ops of one program cost, while it is being summed."""
 
-    def __init__(self, key: str, place: Frame | None):
-        self.key, self.place = key, place
-        self.own, self.inclusive = _Sum(), _Sum()
+    def __init__(self) -> None:
+        self.own = _Sum()
         self.moved = 0
         self.missing: dict[str, None] = {}
         self.ops: list[int] = []
@@ -99,15 +100,11 @@ class _Group:
         self.rules: dict[str, None] = {}
         self.weight, self.dearest, self.runs = (-1, 0, 0), -1, ONCE
 
-    def add(self, cost: OpCost, *, is_own: bool) -> None:
-        work = cost.work
-        if isinstance(work, Work):
-            self.inclusive.add(work, cost.runs)
-        if not is_own:
-            return
+    def add(self, cost: OpCost) -> None:
+        """Takes an op."""
         self.ops.append(cost.op)
         self.rules[cost.rule] = None
-        weight = (0, 0, 0)
+        weight, work = (0, 0, 0), cost.work
         if isinstance(work, Work):
             self.own.add(work, cost.runs)
             often = cost.runs.with_loops_once
@@ -118,6 +115,7 @@ class _Group:
             self.weight, self.dearest, self.runs = weight, cost.op, cost.runs
 
     def move(self, kernel: KernelCost) -> None:
+        """Takes the bytes of a kernel."""
         if self.dearest < 0:
             self.dearest, self.runs = kernel.op, kernel.runs
         size = moved_bytes(kernel)
@@ -126,18 +124,38 @@ class _Group:
         else:
             self.moved += size * kernel.runs.with_loops_once
 
+    def add_all(self, other: "_Tally") -> None:
+        """Takes all that another has."""
+        self.own.add_all(other.own)
+        self.moved += other.moved
+        self.missing |= other.missing
+        self.ops += other.ops
+        self.unknown |= other.unknown
+        self.rules |= other.rules
+        if other.weight > self.weight or self.dearest < 0:
+            self.weight, self.dearest, self.runs = other.weight, other.dearest, other.runs
+
+
+class _Group:
+    """A group while it is being summed."""
+
+    def __init__(self, key: "_Key"):
+        self.key = key
+        self.inclusive, self.tally = _Sum(), _Tally()
+
     def finish(self) -> CostGroup:
+        own = self.tally
         return CostGroup(
-            self.key,
-            self.place,
+            self.key.text,
+            self.key.place,
             self.inclusive.finish(),
-            self.own.finish(),
-            Bytes(self.moved, tuple(self.missing)),
-            tuple(self.ops),
-            tuple(self.unknown),
-            tuple(self.rules),
-            self.dearest,
-            self.runs,
+            own.own.finish(),
+            Bytes(own.moved, tuple(own.missing)),
+            tuple(sorted(own.ops)),
+            tuple(own.unknown),
+            tuple(own.rules),
+            own.dearest,
+            own.runs,
         )
 
 
@@ -150,36 +168,64 @@ def moved_bytes(kernel: KernelCost) -> int | Unavailable:
     return kernel.bytes_read + kernel.bytes_written
 
 
-def group_costs(cost: ProgramCost, linked: LinkedListing, grouping: Grouping) -> tuple[CostGroup, ...]:
-    """Sums a program's account.
+class RollUp:
+    """A program's account, to be summed by anything.
 
     Args:
         cost: The account.
         linked: The listing it was counted on.
-        grouping: What to sum by. There are kernels in compiled HLO only.
-
-    Returns:
-        The groups that cost something or are not known, dearest first: by inclusive FLOPs, then by transcendentals,
-        integer operations and bytes.
     """
-    if grouping == "kernel":
-        return _by_kernel(cost, linked)
-    keys = _KEYS[grouping](linked)
-    groups: dict[object, _Group] = {}
 
-    def open_group(one: "_Key") -> _Group:
-        if (group := groups.get(one.identity)) is None:
-            group = groups[one.identity] = _Group(one.text, one.place)
-        return group
+    def __init__(self, cost: ProgramCost, linked: LinkedListing):
+        self.cost = cost
+        self.linked = linked
+        self._groups: dict[Grouping, tuple[CostGroup, ...]] = {}
 
-    for op_cost in cost.ops:
-        if op_cost.is_counted:
-            for depth, one in enumerate(keys(op_cost.op)):
-                open_group(one).add(op_cost, is_own=not depth)
-    for kernel in cost.kernels:
-        if kernel.is_counted:
-            open_group(next(keys(kernel.op))).move(kernel)
-    return _dearest_first(group.finish() for group in groups.values())
+    def by(self, grouping: Grouping) -> tuple[CostGroup, ...]:
+        """The groups that cost something or are not known.
+
+        Args:
+            grouping: What to sum by. There are kernels in compiled HLO only.
+
+        Returns:
+            Dearest first: by inclusive FLOPs, then by transcendentals, integer operations and bytes.
+        """
+        if grouping not in self._groups:
+            found = _by_kernel(self.cost, self.linked) if grouping == "kernel" else self._sums(_KEYS[grouping])
+            self._groups[grouping] = _dearest_first(found)
+        return self._groups[grouping]
+
+    def _sums(self, keys_of: "Callable[[LinkedListing, _Kind], Sequence[_Key]]") -> Iterator[CostGroup]:
+        groups: dict[object, _Group] = {}
+        for kind, tally in self._tallies.items():
+            for depth, key in enumerate(keys_of(self.linked, kind)):
+                if (group := groups.get(key.identity)) is None:
+                    group = groups[key.identity] = _Group(key)
+                group.inclusive.add_all(tally.own)
+                if not depth:
+                    group.tally.add_all(tally)
+        return (group.finish() for group in groups.values())
+
+    @cached_property
+    def _tallies(self) -> "dict[_Kind, _Tally]":
+        """The sums of ops that no grouping tells apart: of a hundred thousand ops there are a few thousand kinds."""
+        found: dict[_Kind, _Tally] = {}
+        ops, stacks = self.linked.listing.ops, self.linked.op_stack
+
+        def tally_of(number: int) -> _Tally:
+            op = ops[number]
+            kind = (stacks[number], op.name_path, op.name)
+            if (tally := found.get(kind)) is None:
+                tally = found[kind] = _Tally()
+            return tally
+
+        for op_cost in self.cost.ops:
+            if op_cost.is_counted:
+                tally_of(op_cost.op).add(op_cost)
+        for kernel in self.cost.kernels:
+            if kernel.is_counted:
+                tally_of(kernel.op).move(kernel)
+        return found
 
 
 def _dearest_first(groups: Iterable[CostGroup]) -> tuple[CostGroup, ...]:
@@ -203,46 +249,35 @@ class _Key:
     place: Frame | None
 
 
-# For the index of an op, the groups it belongs to: its own first, then those that include it.
-_Keys = Callable[[int], Iterator[_Key]]
+# What tells ops apart: the node of the call stack, the name path, the name.
+_Kind = tuple[int, str, str]
 
 
-def _innermost(linked: LinkedListing, op: int) -> Frame | None:
-    stack = linked.op_stack[op]
+def _innermost(linked: LinkedListing, stack: int) -> Frame | None:
     return linked.stacks.frames[linked.stacks.nodes[stack][0]] if stack != NO_STACK else None
 
 
-def _line_keys(linked: LinkedListing) -> _Keys:
-    def keys(op: int) -> Iterator[_Key]:
-        frame = _innermost(linked, op)
-        if frame is None:
-            yield _Key(None, MADE_BY_COMPILER, None)
-        else:
-            yield _Key((frame.file, frame.line), f"{frame.file}:{frame.line}", frame)
-
-    return keys
+# Each gives the groups that ops of a kind belong to: their own first, then those that include it.
 
 
-def _function_keys(linked: LinkedListing) -> _Keys:
-    # Many ops share a stack.
-    known: dict[int, tuple[_Key, ...]] = {}
+def _line_keys(linked: LinkedListing, kind: _Kind) -> Sequence[_Key]:
+    frame = _innermost(linked, kind[0])
+    if frame is None:
+        return (_Key(None, MADE_BY_COMPILER, None),)
+    return (_Key((frame.file, frame.line), f"{frame.file}:{frame.line}", frame),)
 
-    def read(stack: int) -> tuple[_Key, ...]:
-        found: dict[object, _Key] = {}
-        for frame in linked.stacks.walk(stack):
-            # A function that calls itself includes itself once.
-            found.setdefault(
-                (frame.file, frame.function), _Key((frame.file, frame.function), frame.function or NO_FUNCTION, frame)
-            )
-        return tuple(found.values()) or (_Key(None, MADE_BY_COMPILER, None),)
 
-    def keys(op: int) -> Iterator[_Key]:
-        stack = linked.op_stack[op]
-        if stack not in known:
-            known[stack] = read(stack)
-        return iter(known[stack])
+def _function_keys(linked: LinkedListing, kind: _Kind) -> Sequence[_Key]:
+    found: dict[object, _Key] = {}
+    for frame in linked.stacks.walk(kind[0]):
+        identity = (frame.file, frame.function)
+        # A function that calls itself includes itself once.
+        found.setdefault(identity, _Key(identity, frame.function or NO_FUNCTION, frame))
+    return tuple(found.values()) or (_Key(None, MADE_BY_COMPILER, None),)
 
-    return keys
+
+def _scope_keys(linked: LinkedListing, kind: _Kind) -> Sequence[_Key]:
+    return tuple(_Key(scope, scope, None) for scope in scopes_of(kind[1]) or (NO_SCOPE,))
 
 
 def scopes_of(name_path: str) -> tuple[str, ...]:
@@ -254,28 +289,12 @@ def scopes_of(name_path: str) -> tuple[str, ...]:
     return tuple("/".join(parts[:length]) for length in range(len(parts), 0, -1))
 
 
-def _scope_keys(linked: LinkedListing) -> _Keys:
-    known: dict[str, tuple[_Key, ...]] = {}
-
-    def keys(op: int) -> Iterator[_Key]:
-        path = linked.listing.ops[op].name_path
-        if path not in known:
-            scopes = scopes_of(path) or (NO_SCOPE,)
-            known[path] = tuple(_Key(scope, scope, None) for scope in scopes)
-        return iter(known[path])
-
-    return keys
+def _op_keys(linked: LinkedListing, kind: _Kind) -> Sequence[_Key]:
+    name = kind[2].removeprefix("stablehlo.")
+    return (_Key(name, name, None),)
 
 
-def _op_keys(linked: LinkedListing) -> _Keys:
-    def keys(op: int) -> Iterator[_Key]:
-        name = linked.listing.ops[op].name.removeprefix("stablehlo.")
-        yield _Key(name, name, None)
-
-    return keys
-
-
-_KEYS: dict[str, Callable[[LinkedListing], _Keys]] = {
+_KEYS: dict[str, Callable[[LinkedListing, _Kind], Sequence[_Key]]] = {
     "line": _line_keys,
     "function": _function_keys,
     "scope": _scope_keys,
@@ -283,106 +302,25 @@ _KEYS: dict[str, Callable[[LinkedListing], _Keys]] = {
 }
 
 
-def _by_kernel(cost: ProgramCost, linked: LinkedListing) -> tuple[CostGroup, ...]:
-    groups = []
+def _by_kernel(cost: ProgramCost, linked: LinkedListing) -> Iterator[CostGroup]:
     for kernel in cost.kernels:
         if not kernel.is_counted:
             continue
         size = moved_bytes(kernel)
         work = Amount.total([(kernel.work, kernel.runs)]) if isinstance(kernel.work, Work) else Amount()
         missing = isinstance(size, Unavailable)
-        groups.append(
-            CostGroup(
-                key=linked.listing.ops[kernel.op].results[0],
-                place=_innermost(linked, kernel.op),
-                inclusive=work,
-                own=work,
-                moved=Bytes(0, (size.reason,)) if missing else Bytes(size * kernel.runs.with_loops_once),
-                ops=(kernel.op,),
-                unknown=(kernel.work.reason,) if isinstance(kernel.work, Unavailable) else (),
-                rules=(),
-                dearest=kernel.op,
-                runs=kernel.runs,
-            )
+        yield CostGroup(
+            key=linked.listing.ops[kernel.op].results[0],
+            place=_innermost(linked, linked.op_stack[kernel.op]),
+            inclusive=work,
+            own=work,
+            moved=Bytes(0, (size.reason,)) if missing else Bytes(size * kernel.runs.with_loops_once),
+            ops=(kernel.op,),
+            unknown=(kernel.work.reason,) if isinstance(kernel.work, Unavailable) else (),
+            rules=(),
+            dearest=kernel.op,
+            runs=kernel.runs,
         )
-    return _dearest_first(groups)
-
-
-_FRAME_KEYS = {
-    "line": ("file", "python_line"),
-    "function": ("function", "file"),
-    "scope": ("scope",),
-    "op": ("op",),
-    "kernel": ("kernel", "line", "file", "python_line"),
-}
-GROUP_COLUMNS = {
-    grouping: (
-        *keys,
-        *(("own_flops",) if grouping in ("function", "scope") else ()),
-        "flops",
-        "share",
-        "transcendentals",
-        "integer_ops",
-        "padding_flops",
-        "moved_bytes",
-        "runs",
-        "ops",
-        *(("rule",) if grouping == "op" else ()),
-        "unknown_loops",
-        "missing",
-    )
-    for grouping, keys in _FRAME_KEYS.items()
-}
-
-
-def group_frame(cost: ProgramCost, linked: LinkedListing, grouping: Grouping) -> "pandas.DataFrame":
-    """One row per group, dearest first; the columns are documented in `jaxscope._analysis.cost_columns`."""
-    import pandas
-
-    total = cost.total.with_loops_once.flops
-    rows = []
-    for group in group_costs(cost, linked, grouping):
-        work = group.inclusive.with_loops_once
-        place = (group.place.file, group.place.line) if group.place is not None else (None, None)
-        keys: tuple[object, ...] = {"line": place, "function": (group.key, place[0])}.get(grouping, (group.key,))
-        if grouping == "kernel":
-            keys = (group.key, linked.listing.ops[group.dearest].line + 1, *place)
-        rows.append(
-            (
-                *keys,
-                *((group.own.with_loops_once.flops,) if grouping in ("function", "scope") else ()),
-                work.flops,
-                work.flops / total if total else None,
-                work.transcendentals,
-                work.integer_ops,
-                work.padding_flops,
-                group.moved.with_loops_once if cost.kernels else None,
-                group.runs.with_loops_once,
-                len(group.ops),
-                *((rule_text(group),) if grouping == "op" else ()),
-                unknown_text(group.inclusive),
-                " ".join((*group.unknown, *group.moved.missing)),
-            )
-        )
-    frame = pandas.DataFrame(rows, columns=list(GROUP_COLUMNS[grouping]))
-    whole = [name for name in frame.columns if name in _WHOLE]
-    return frame.astype({**dict.fromkeys(whole, "Int64"), "share": "Float64"})
-
-
-_WHOLE = frozenset(
-    (
-        "python_line",
-        "line",
-        "own_flops",
-        "flops",
-        "transcendentals",
-        "integer_ops",
-        "padding_flops",
-        "moved_bytes",
-        "runs",
-        "ops",
-    )
-)
 
 
 _FORMULAS = {rule.key: rule.formula for rule in RULES}

@@ -7,7 +7,7 @@ cost, the roofline, loops and branches, the reconciliation with XLA's figures, c
 from collections.abc import Callable
 
 from jaxscope._analysis import columns
-from jaxscope._analysis.roll_up import GROUPINGS, CostGroup, Grouping, group_costs, moved_bytes, rule_text, unknown_text
+from jaxscope._analysis.roll_up import GROUPINGS, CostGroup, Grouping, moved_bytes, rule_text, unknown_text
 from jaxscope._analysis.roofline import Roofline
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
@@ -183,7 +183,7 @@ def group_tables(account: CostAccount) -> list[Table]:
 
 
 def _group_table(account: CostAccount, grouping: Grouping) -> Table:
-    groups = group_costs(account.cost, account.linked, grouping)
+    groups = account.facts.roll_up(account.key).by(grouping)
     nested = grouping in ("function", "scope")
     total = account.cost.total.with_loops_once.flops
     shown = groups[:MAXIMUM_ROWS]

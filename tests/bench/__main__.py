@@ -172,14 +172,13 @@ def bench_transformer(layers: int) -> int:
 
 def analyse(inspection: Any) -> None:
     """The whole analysis of cost and memory, texts parsed and XLA's own figures asked for before."""
-    from jaxscope._analysis.roll_up import GROUPINGS, group_costs
+    from jaxscope._analysis.roll_up import GROUPINGS
 
     facts = inspection._facts
-    listing = facts.listing("hlo")
     for key in ("stablehlo", "hlo"):
         facts.program_cost(key)
     for grouping in GROUPINGS:
-        group_costs(facts.program_cost("hlo"), listing, grouping)
+        facts.roll_up("hlo").by(grouping)
     _ = (facts.roofline, facts.program_memory, facts.donations)
 
 
