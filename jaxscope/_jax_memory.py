@@ -1,8 +1,8 @@
-"""What an executable says of its memory beyond the figures: the bytes of its buffer assignment and of its module.
+"""What is needed to read an executable's memory beyond the figures: the bytes of its module, and XLA's conventions.
 
-Problem: neither has a public interface, and what XLA's live ranges mean changes with its version. Input: a
+Problem: the module has no public interface, and what XLA's live ranges mean changes with its version. Input: a
 `jax.stages.Compiled`. Output: bytes, b"" where the platform gives none. Tested on JAX 0.8, 0.10 and 0.12; deletable
-when `Compiled` offers its buffer assignment.
+when `Compiled` offers its buffer assignment by name.
 """
 
 from typing import Any
@@ -12,19 +12,6 @@ import jax
 # XLA of JAX 0.12 lets the result of what runs beside the schedule take its buffer when it is started; that of JAX 0.10
 # an instant earlier. The reports of both were compared with jaxscope's account.
 STARTS_OPEN_BUFFERS = tuple(map(int, jax.__version__.split(".")[:2])) >= (0, 11)
-
-
-def buffer_assignment_bytes(compiled: Any) -> bytes:
-    """The serialized BufferAssignmentProto; on JAX 0.8 to 0.12 only CPU executables have one."""
-    try:
-        analysis = compiled.memory_analysis()
-    except Exception:
-        # XlaRuntimeError, NotImplementedError and what plugins raise have no common root; the table of memory says it.
-        return b""
-    if isinstance(analysis, list | tuple):
-        analysis = analysis[0] if analysis else None
-    data = getattr(analysis, "serialized_buffer_assignment_proto", b"")
-    return data if isinstance(data, bytes) else b""
 
 
 def module_bytes(compiled: Any) -> bytes:

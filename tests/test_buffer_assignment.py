@@ -10,6 +10,7 @@ import pytest
 
 import jaxscope
 from jaxscope import _jax_memory
+from jaxscope._analysis.memory import memory_of
 from jaxscope._analysis.program_memory import read_dump
 from jaxscope._ir.allocations import Allocation, AllocationTotals, AssignedValue, total_allocations
 from jaxscope._ir.buffer_assignment import read_buffer_assignment
@@ -66,7 +67,7 @@ def test_assignments_made_now_add_up_to_xlas_figures(dump):
 def test_bytes_say_the_same_as_text(dump):
     """Without names the bytes number what the text names; with the module's, both have all names."""
     text = read_buffer_assignment(dump.assignment)
-    data = _jax_memory.buffer_assignment_bytes(dump.compiled)
+    data = memory_of(dump.compiled).buffer_assignment
     names = read_instruction_names(
         _jax_memory.module_bytes(dump.compiled), [b.name.removeprefix("%") for b in dump.listing.blocks]
     )
@@ -147,7 +148,7 @@ def test_the_program_is_the_largest_of_a_dump():
 @pytest.mark.parametrize("seed", range(20))
 def test_bytes_that_are_damaged_raise_a_value_error_or_nothing_else(seed):
     compiled = jax.jit(lambda x: jnp.sort(jnp.sin(x))).lower(jax.ShapeDtypeStruct((64,), jnp.float32)).compile()
-    data = bytearray(_jax_memory.buffer_assignment_bytes(compiled))
+    data = bytearray(memory_of(compiled).buffer_assignment)
     draw = random.Random(seed)
     for _ in range(5):
         data[draw.randrange(len(data))] = draw.randrange(256)

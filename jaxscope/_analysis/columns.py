@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from jaxscope._analysis.cache_verdict import CACHE_COLUMNS
 from jaxscope._analysis.cost_columns import COST_TABLES
-from jaxscope._analysis.entry import Entry
+from jaxscope._analysis.entry import INSTRUCTION_PLACE, Entry
 from jaxscope._analysis.memory import TOTAL, TOTAL_FORMULA
 from jaxscope._analysis.memory_columns import MEMORY_TABLES
 from jaxscope._analysis.type_flow_columns import OVERFLOW_COLUMNS, TYPE_CHANGE_COLUMNS
@@ -305,15 +305,7 @@ _COLLECTIVES = (
         "right",
     ),
     Entry("line", "HLO line", "The line of the compiled text, from 1.", "The listing.", "Never.", "right"),
-    Entry("file", "File", "The Python file.", "The debug location.", "When the compiler made the instruction."),
-    Entry(
-        "python_line",
-        "Python line",
-        "The innermost line of the user's.",
-        "The debug location.",
-        "When the compiler made the instruction.",
-        "right",
-    ),
+    *INSTRUCTION_PLACE,
     _REASONS,
 )
 

@@ -33,3 +33,17 @@ class Entry:
     def help(self) -> str:
         """The whole entry in three sentences."""
         return f"{self.what} Source: {self.source} Missing: {self.missing}"
+
+
+# Where an instruction stands in Python, in every table of instructions.
+INSTRUCTION_PLACE = (
+    Entry("file", "File", "The Python file.", "The debug location.", "When the compiler made the instruction."),
+    Entry(
+        "python_line",
+        "Python line",
+        "The innermost line of the user's.",
+        "The debug location.",
+        "When the compiler made the instruction.",
+        "right",
+    ),
+)

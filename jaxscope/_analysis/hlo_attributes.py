@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from jaxscope._analysis.rules import ConvolutionNumbers
 from jaxscope._ir.locations import QUOTED
 
 # Every character that opens, closes or separates, and whole strings: `"a\"b"`  `{`  `)`  `,`
@@ -114,33 +115,6 @@ def read_window(text: str) -> tuple[WindowDimension, ...]:
             strict=True,
         )
     )
-
-
-@dataclass(frozen=True, slots=True)
-class ConvolutionNumbers:
-    """Which dimension of each array of a convolution is what; spatial ones in the order of the window.
-
-    Attributes:
-        input_batch: Of the input.
-        input_feature: Of the input.
-        input_spatial: Of the input.
-        kernel_input_feature: Of the kernel.
-        kernel_output_feature: Of the kernel.
-        kernel_spatial: Of the kernel.
-        output_batch: Of the result.
-        output_feature: Of the result.
-        output_spatial: Of the result.
-    """
-
-    input_batch: int
-    input_feature: int
-    input_spatial: tuple[int, ...]
-    kernel_input_feature: int
-    kernel_output_feature: int
-    kernel_spatial: tuple[int, ...]
-    output_batch: int
-    output_feature: int
-    output_spatial: tuple[int, ...]
 
 
 @lru_cache(maxsize=1 << 12)

@@ -6,11 +6,10 @@ Input: the graph of a module, and the work of the computations that an instructi
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from jaxscope._analysis.collectives import device_count, replica_groups
 from jaxscope._analysis.hlo_attributes import (
-    ConvolutionNumbers,
     WindowDimension,
     numbers,
     read_convolution_numbers,
@@ -18,7 +17,14 @@ from jaxscope._analysis.hlo_attributes import (
     whole,
 )
 from jaxscope._analysis.hlo_module import HloModule
-from jaxscope._analysis.rules import Convolution, FourierTransform, Operation, TriangularSolve, operation_name
+from jaxscope._analysis.rules import (
+    Convolution,
+    ConvolutionNumbers,
+    FourierTransform,
+    Operation,
+    TriangularSolve,
+    operation_name,
+)
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import Work
 from jaxscope._ir.shapes import ArrayType
@@ -69,16 +75,9 @@ def make_convolution(
     labels: ConvolutionNumbers, window: Sequence[WindowDimension], feature_groups: int = 1, batch_groups: int = 1
 ) -> Convolution:
     """The convolution of these dimension numbers and this window, as rules know it."""
+    numbers = {field.name: getattr(labels, field.name) for field in fields(labels)}
     return Convolution(
-        labels.input_batch,
-        labels.input_feature,
-        labels.input_spatial,
-        labels.kernel_input_feature,
-        labels.kernel_output_feature,
-        labels.kernel_spatial,
-        labels.output_batch,
-        labels.output_feature,
-        labels.output_spatial,
+        **numbers,
         strides=tuple(dimension.stride for dimension in window),
         padding=tuple((dimension.padding_low, dimension.padding_high) for dimension in window),
         lhs_dilation=tuple(dimension.base_dilation for dimension in window),

@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 from jaxscope._analysis.custom_calls import Call, count_custom_call
-from jaxscope._analysis.hlo_attributes import ConvolutionNumbers, WindowDimension, backend_configuration
+from jaxscope._analysis.hlo_attributes import WindowDimension, backend_configuration
 from jaxscope._analysis.hlo_operations import make_convolution, read_convolution
-from jaxscope._analysis.rules import Convolution, Operation, count_work
+from jaxscope._analysis.rules import Convolution, ConvolutionNumbers, Operation, count_work
 from jaxscope._analysis.rules.matrices import triangular_solve_work
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import NO_WORK, Work

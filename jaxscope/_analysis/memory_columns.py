@@ -6,7 +6,7 @@ Input: nothing. Output: entries for buffers, those alive at an instant, allocati
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from jaxscope._analysis.entry import Entry
+from jaxscope._analysis.entry import INSTRUCTION_PLACE, Entry
 
 _LIVE = "jaxscope's live ranges of the compiled HLO; after one more compilation, the compiler's own report."
 _ASSIGNED = "The compiler's buffer assignment: on CPU it comes with the executable, else from one more compilation."
@@ -88,15 +88,7 @@ _PLACE = (
         "For instructions that no text shows.",
         "right",
     ),
-    Entry("file", "File", "The Python file.", "The debug location.", "When the compiler made the instruction."),
-    Entry(
-        "python_line",
-        "Python line",
-        "The innermost line of the user's.",
-        "The debug location.",
-        "When the compiler made the instruction.",
-        "right",
-    ),
+    *INSTRUCTION_PLACE,
     Entry(
         "missing",
         "Missing",

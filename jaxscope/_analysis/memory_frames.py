@@ -47,17 +47,7 @@ ALLOCATION_COLUMNS = (
 )
 DONATION_COLUMNS = ("path", "type", "size_bytes", "worked", "output", "missing")
 
-_WHOLE = (
-    "size_bytes",
-    "start",
-    "end",
-    "memory_space",
-    "allocation",
-    "offset",
-    "allocated_bytes",
-    "line",
-    "python_line",
-)
+_WHOLE = (*BUFFER_COLUMNS[4:12], "python_line")
 
 
 def buffers_frame(curve: MemoryCurve, linked: LinkedListing) -> "pandas.DataFrame":

@@ -107,7 +107,7 @@ def program_memory(
     report, allocations = read_dump(dump or {})
     source = FROM_DUMP if allocations else ""
     if not allocations and compiled is not None:
-        allocations = _carried_by(compiled, listing, curve)
+        allocations = _carried_by(table.buffer_assignment, compiled, listing, curve)
         source = FROM_EXECUTABLE if allocations else ""
     if report is not None and listing is not None:
         curve = check_curve(curve, report, allocations, listing)
@@ -138,8 +138,9 @@ def _largest(dump: Mapping[str, str], pattern: str) -> str:
     return max((text for name, text in dump.items() if fnmatch.fnmatchcase(name, pattern)), key=len, default="")
 
 
-def _carried_by(compiled: Any, listing: Listing | None, curve: MemoryCurve | Unavailable) -> tuple[Allocation, ...]:
-    data = _jax_memory.buffer_assignment_bytes(compiled)
+def _carried_by(
+    data: bytes, compiled: Any, listing: Listing | None, curve: MemoryCurve | Unavailable
+) -> tuple[Allocation, ...]:
     if not data:
         return ()
     names: dict[int, str] = {}

@@ -13,7 +13,7 @@ from typing import Literal
 
 from jaxscope._analysis.rules import RULES
 from jaxscope._analysis.unavailable import Unavailable
-from jaxscope._analysis.work import ONCE, Amount, KernelCost, OpCost, ProgramCost, Runs, Symbols, Work
+from jaxscope._analysis.work import ONCE, Amount, AmountSum, KernelCost, OpCost, ProgramCost, Runs, Work
 from jaxscope._ir.model import NO_STACK, Frame
 from jaxscope._links import LinkedListing
 
@@ -62,37 +62,11 @@ class Bytes:
     missing: tuple[str, ...] = ()
 
 
-class _Sum:
-    """Work times runs while it is being summed: large programs have a hundred thousand parts."""
-
-    __slots__ = ("terms",)
-
-    def __init__(self) -> None:
-        self.terms: dict[Symbols, list[int]] = {}
-
-    def add(self, work: Work, runs: Runs) -> None:
-        for symbols, number in runs.terms:
-            if (term := self.terms.get(symbols)) is None:
-                term = self.terms[symbols] = [0, 0, 0, 0]
-            term[0] += work.flops * number
-            term[1] += work.transcendentals * number
-            term[2] += work.integer_ops * number
-            term[3] += work.padding_flops * number
-
-    def add_all(self, other: "_Sum") -> None:
-        for symbols, numbers in other.terms.items():
-            known = self.terms.get(symbols, (0, 0, 0, 0))
-            self.terms[symbols] = [one + more for one, more in zip(known, numbers, strict=True)]
-
-    def finish(self) -> Amount:
-        return Amount(tuple(sorted((symbols, Work(*term)) for symbols, term in self.terms.items() if any(term))))
-
-
 class _Tally:
     """What some ops of one program cost, while it is being summed."""
 
     def __init__(self) -> None:
-        self.own = _Sum()
+        self.own = AmountSum()
         self.moved = 0
         self.missing: dict[str, None] = {}
         self.ops: list[int] = []
@@ -141,7 +115,7 @@ class _Group:
 
     def __init__(self, key: "_Key"):
         self.key = key
-        self.inclusive, self.tally = _Sum(), _Tally()
+        self.inclusive, self.tally = AmountSum(), _Tally()
 
     def finish(self) -> CostGroup:
         own = self.tally

@@ -12,6 +12,7 @@ no work.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from jaxscope._analysis.unavailable import Unavailable
 
@@ -114,12 +115,10 @@ class Amount:
     @classmethod
     def total(cls, parts: "Iterable[tuple[Work, Runs]]") -> "Amount":
         """The sum of work times runs."""
-        terms: dict[Symbols, Work] = {}
+        sums = AmountSum()
         for work, runs in parts:
-            if work:
-                for symbols, number in runs.terms:
-                    terms[symbols] = terms.get(symbols, NO_WORK) + work * number
-        return cls(tuple(sorted(terms.items())))
+            sums.add(work, runs)
+        return sums.finish()
 
     @property
     def known(self) -> Work:
@@ -135,6 +134,35 @@ class Amount:
     def is_known(self) -> bool:
         """Whether no unknown loop contributes."""
         return all(not symbols for symbols, _ in self.terms)
+
+
+class AmountSum:
+    """An `Amount` while it is being summed: large programs have a hundred thousand parts."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self) -> None:
+        self.terms: dict[Symbols, list[int]] = {}
+
+    def add(self, work: Work, runs: Runs) -> None:
+        """Adds work times runs."""
+        for symbols, number in runs.terms:
+            if (term := self.terms.get(symbols)) is None:
+                term = self.terms[symbols] = [0, 0, 0, 0]
+            term[0] += work.flops * number
+            term[1] += work.transcendentals * number
+            term[2] += work.integer_ops * number
+            term[3] += work.padding_flops * number
+
+    def add_all(self, other: "AmountSum") -> None:
+        """Adds all that another has."""
+        for symbols, numbers in other.terms.items():
+            known = self.terms.get(symbols, (0, 0, 0, 0))
+            self.terms[symbols] = [one + more for one, more in zip(known, numbers, strict=True)]
+
+    def finish(self) -> Amount:
+        """The sum."""
+        return Amount(tuple(sorted((symbols, Work(*term)) for symbols, term in self.terms.items() if any(term))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +250,14 @@ class ProgramCost:
     conditionals: tuple[Conditional, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
-    @property
+    @cached_property
     def total(self) -> Amount:
         """All that is counted and known."""
         return Amount.total(
             (cost.work, cost.runs) for cost in self.ops if cost.is_counted and isinstance(cost.work, Work)
         )
 
-    @property
+    @cached_property
     def unknown(self) -> tuple[OpCost, ...]:
         """The counted ops whose work is not known."""
         return tuple(cost for cost in self.ops if cost.is_counted and isinstance(cost.work, Unavailable))

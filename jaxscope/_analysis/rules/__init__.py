@@ -14,6 +14,7 @@ its definition. Moving, selecting, converting and reshaping are no work.
 from jaxscope._analysis.rules.entries import RULES, Kind, Rule, rule_of
 from jaxscope._analysis.rules.records import (
     Convolution,
+    ConvolutionNumbers,
     FourierTransform,
     Operation,
     TriangularSolve,
@@ -26,6 +27,7 @@ from jaxscope._ir.shapes import DYNAMIC
 __all__ = [
     "RULES",
     "Convolution",
+    "ConvolutionNumbers",
     "FourierTransform",
     "Kind",
     "Operation",

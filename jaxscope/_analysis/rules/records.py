@@ -37,26 +37,19 @@ def operation_name(printed: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Convolution:
-    """The attributes of a convolution; dimension numbers index the dimensions of the array that they are named for.
+class ConvolutionNumbers:
+    """Which dimension of each array of a convolution is what; spatial ones in the order of the window.
 
     Attributes:
-        input_batch: Dimension of the input.
-        input_feature: Dimension of the input.
-        input_spatial: Dimensions of the input, one for each dimension of the window.
-        kernel_input_feature: Dimension of the kernel.
-        kernel_output_feature: Dimension of the kernel.
-        kernel_spatial: Dimensions of the kernel, in the window's order.
-        output_batch: Dimension of the result.
-        output_feature: Dimension of the result.
-        output_spatial: Dimensions of the result, in the window's order.
-        strides: Elements the window moves by.
-        padding: Elements added below and above the dilated input; negative ones are cut off.
-        lhs_dilation: Distance of the input's elements after dilation, 1 for none ("base dilation").
-        rhs_dilation: Distance of the window's elements, 1 for none ("window dilation").
-        reversal: Whether the window runs backwards; of no effect on any count.
-        feature_group_count: Groups of channels that do not see each other.
-        batch_group_count: Likewise of the batch.
+        input_batch: Of the input.
+        input_feature: Of the input.
+        input_spatial: Of the input.
+        kernel_input_feature: Of the kernel.
+        kernel_output_feature: Of the kernel.
+        kernel_spatial: Of the kernel.
+        output_batch: Of the result.
+        output_feature: Of the result.
+        output_spatial: Of the result.
     """
 
     input_batch: int
@@ -68,6 +61,22 @@ class Convolution:
     output_batch: int
     output_feature: int
     output_spatial: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution(ConvolutionNumbers):
+    """The attributes of a convolution.
+
+    Attributes:
+        strides: Elements the window moves by.
+        padding: Elements added below and above the dilated input; negative ones are cut off.
+        lhs_dilation: Distance of the input's elements after dilation, 1 for none ("base dilation").
+        rhs_dilation: Distance of the window's elements, 1 for none ("window dilation").
+        reversal: Whether the window runs backwards; of no effect on any count.
+        feature_group_count: Groups of channels that do not see each other.
+        batch_group_count: Likewise of the batch.
+    """
+
     strides: tuple[int, ...]
     padding: tuple[tuple[int, int], ...]
     lhs_dilation: tuple[int, ...]
