@@ -19,6 +19,7 @@ from jaxscope._analysis.buffers import MemoryCurve
 from jaxscope._analysis.cache_call import judge_call
 from jaxscope._analysis.cache_verdict import CacheVerdict
 from jaxscope._analysis.call_key import CallKey
+from jaxscope._analysis.call_stacks import complete_stacks
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.donation import Donation, donations_of
 from jaxscope._analysis.hlo_cost import count_module
@@ -380,7 +381,9 @@ class Facts:
     def roll_up(self, key: str) -> RollUp:
         """The same, to be summed by line, function, scope, op or kernel."""
         if key not in self._roll_ups:
-            self._roll_ups[key] = RollUp(self.program_cost(key), self.listing(key))
+            linked = self.listing(key)
+            whole = complete_stacks(linked) if key == "stablehlo" else linked
+            self._roll_ups[key] = RollUp(self.program_cost(key), whole)
         return self._roll_ups[key]
 
     def cost_or_none(self, key: str) -> ProgramCost | None:

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+import jaxscope
 from jaxscope._analysis.memory import ROW_KEYS, memory_frame, memory_of
 from jaxscope._analysis.unavailable import Unavailable
 from tests.programs import PROGRAMS
@@ -24,7 +25,7 @@ class Answering:
 
 
 class Stats:
-    """The fields of older versions; reading the buffer assignment is forbidden."""
+    """The fields of older versions."""
 
     argument_size_in_bytes, output_size_in_bytes, temp_size_in_bytes, alias_size_in_bytes = 100, 50, 20, 30
     generated_code_size_in_bytes = 4096
@@ -33,10 +34,6 @@ class Stats:
 
     def __init__(self, **fields):
         self.__dict__.update(fields)
-
-    @property
-    def serialized_buffer_assignment_proto(self):
-        raise AssertionError("copied the buffer assignment")
 
 
 def sizes(table):
@@ -61,6 +58,21 @@ def test_figures_are_xlas_own(name):
             assert row.source in row.size_bytes.reason
         else:
             assert row.size_bytes == getattr(analysis, row.source)
+
+
+@pytest.mark.parametrize(("given", "kept"), [(b"assignment", b"assignment"), (b"", b""), (None, b"")])
+def test_the_buffer_assignment_comes_with_the_figures(given, kept):
+    assert memory_of(Answering(Stats(serialized_buffer_assignment_proto=given))).buffer_assignment == kept
+    assert memory_of(Answering(Stats())).buffer_assignment == b""
+
+
+def test_xla_is_asked_once_for_figures_and_buffers(monkeypatch):
+    asked = []
+    original = jax.stages.Compiled.memory_analysis
+    monkeypatch.setattr(jax.stages.Compiled, "memory_analysis", lambda self: asked.append(1) or original(self))
+    inspection = jaxscope.inspect(lambda a: a @ a, M128)
+    _ = (inspection.memory, inspection.allocations, inspection.alive())
+    assert len(asked) == 1
 
 
 def test_donation_is_subtracted_once():

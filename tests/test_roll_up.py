@@ -45,9 +45,9 @@ def test_lines_have_the_products_that_stand_on_them(inspection, stage):
 
 
 @pytest.mark.skipif(jax.__version_info__ < (0, 9), reason="JAX 0.8 prints no frame tables")
-def test_functions_include_what_they_call(inspection):
-    # In StableHLO the ops of a loop's body name the frames from the body inwards only; XLA puts both together.
-    frame = inspection.cost_by("function", stage="hlo").set_index("function")
+@pytest.mark.parametrize("stage", ["stablehlo", "hlo"])
+def test_functions_include_what_they_call(inspection, stage):
+    frame = inspection.cost_by("function", stage=stage).set_index("function")
     assert frame.flops["layer"] == frame.own_flops["layer"] == (TURNS + 1) * PRODUCT
     assert frame.flops["model"] == (TURNS + 2) * PRODUCT
     assert frame.own_flops["model"] == PRODUCT

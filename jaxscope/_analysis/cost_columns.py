@@ -30,8 +30,8 @@ _KEYS = (
     Entry(
         "function",
         "Function",
-        "A Python function on the call stack of the ops. In StableHLO those of a loop's body begin at the body.",
-        "The debug location of the ops.",
+        "A Python function on the call stack of the ops.",
+        "The debug location of the ops; in StableHLO, also those of the loop or call that they are in.",
         "Never; what names no place stands under the words made by the compiler.",
     ),
     Entry(

@@ -18,7 +18,8 @@ _MAXIMUM_LINES = 300
 
 def heat_of(facts: Facts) -> dict[str, Heat]:
     """Heat of the Python side and of the listing that the counts are from; {} where nothing is computed."""
-    key, linked, cost = facts.main_cost
+    key, _, cost = facts.main_cost
+    linked = facts.roll_up(key).linked
     total = cost.total.with_loops_once.flops
     if not total:
         return {}
