@@ -416,7 +416,8 @@ class Facts:
         """From our figures of the compiled program to XLA's, cause by cause; () where there is no compiled text."""
         if self._stage_listing("hlo") is None:
             return ()
-        return reconcile_module(self._hlo_module, self.program_cost("hlo"), self.cost.after)
+        with collector_put_off():
+            return reconcile_module(self._hlo_module, self.program_cost("hlo"), self.cost.after)
 
     @cached_property
     def python_lines(self) -> Mapping[tuple[str, int], int]:

@@ -14,6 +14,7 @@ from typing import Literal
 from jaxscope._analysis.rules import RULES
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ONCE, Amount, AmountSum, KernelCost, OpCost, ProgramCost, Runs, Work
+from jaxscope._collector import collector_put_off
 from jaxscope._ir.model import NO_STACK, Frame
 from jaxscope._links import LinkedListing
 
@@ -193,12 +194,13 @@ class RollUp:
                 tally = found[kind] = _Tally()
             return tally
 
-        for op_cost in self.cost.ops:
-            if op_cost.is_counted:
-                tally_of(op_cost.op).add(op_cost)
-        for kernel in self.cost.kernels:
-            if kernel.is_counted:
-                tally_of(kernel.op).move(kernel)
+        with collector_put_off():
+            for op_cost in self.cost.ops:
+                if op_cost.is_counted:
+                    tally_of(op_cost.op).add(op_cost)
+            for kernel in self.cost.kernels:
+                if kernel.is_counted:
+                    tally_of(kernel.op).move(kernel)
         return found
 
 

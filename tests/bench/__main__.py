@@ -158,6 +158,8 @@ def bench_transformer(layers: int) -> int:
     put_off = {}
     for key in ("python", "jaxpr", "stablehlo", "hlo"):
         put_off[key] = timed(lambda key=key: source.text(key))
+    put_off["signature"] = timed(lambda: inspection._facts.signature)
+    put_off["XLA's figures"] = timed(lambda: (inspection._facts.memory, inspection._facts.cost))
     put_off["cost, memory"] = analysis_s = timed(lambda: analyse(inspection))
     put_off["tables"] = timed(lambda: source.view)
     for key in ("python", "jaxpr", "stablehlo", "hlo"):
@@ -171,7 +173,7 @@ def bench_transformer(layers: int) -> int:
 
 
 def analyse(inspection: Any) -> None:
-    """The whole analysis of cost and memory, texts parsed and XLA's own figures asked for before."""
+    """The whole analysis of cost and memory; texts were parsed and XLA was asked for its own figures before."""
     from jaxscope._analysis.roll_up import GROUPINGS
 
     facts = inspection._facts
@@ -179,7 +181,7 @@ def analyse(inspection: Any) -> None:
         facts.program_cost(key)
     for grouping in GROUPINGS:
         facts.roll_up("hlo").by(grouping)
-    _ = (facts.roofline, facts.program_memory, facts.donations)
+    _ = (facts.roofline, facts.program_memory, facts.donations, facts.reconciliations)
 
 
 def bench_peers(inspection: Any, put_off: dict[str, float]) -> None:
