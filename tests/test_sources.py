@@ -129,7 +129,7 @@ def test_the_function_itself_comes_first_and_libraries_last(tmp_path):
 
 
 def test_a_source_that_is_not_to_be_had_is_left_out():
-    listing, shown = python_listing([Frame("<string>", "f", 1), Frame("/no/such/file.py", "f", 1)])
+    listing, shown = python_listing([Frame("<no such string>", "f", 1), Frame("/no/such/file.py", "f", 1)])
     assert listing.text == "" and shown == ()
     assert source_line("/no/such/file.py", 3) == ""
 
