@@ -371,5 +371,5 @@ def test_importing_the_analyses_does_not_import_pandas():
 def test_what_an_inner_jitted_function_captured_is_counted():
     table = np.ones((16, 16), np.float32)
     inner = jax.jit(lambda x: table @ x)
-    constants = jaxscope.inspect(lambda x: inner(x) + 1, "f32[16]")._facts.signature.constants
+    constants = signature_of(jax.jit(lambda x: inner(x) + 1).trace(np.ones(16, np.float32)), None, None).constants
     assert (constants.count, constants.size_bytes) == (1, 1024)
