@@ -16,7 +16,7 @@ const SHARED = ["schema.d.ts", "dom.js", "preferences.js", "selection.js", "sour
 const OWN_MEANING = new Set(
   (
     "active anchor arrangement assembly burstBytes buttons bytesPerSecond closed composed configure current draw earlier element entry errors " +
-    "groups hovered linked measure moveTo offset opener options order pane panes pattern pinned place preferences promise refresh " +
+    "groups hovered linked measure moveTo offset opener options order pane panes pattern pinned place preferences problem promise refresh " +
     "regex reject related retried scrollTo search selection sheet timer total version"
   ).split(" "),
 );
