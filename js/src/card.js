@@ -1,6 +1,6 @@
 /** The cards of a report: a head, a picture, and rows of figures; of tables that answer one question in several ways, one. */
 import { renderScatter, renderStack } from "./charts.js";
-import { append, h, on, replace } from "./dom.js";
+import { append, around, h, on, replace } from "./dom.js";
 import { grouped, plural } from "./numbers.js";
 import { renderSteps } from "./steps.js";
 import { SIGNS, makeGrid } from "./table.js";
@@ -40,8 +40,8 @@ export function renderCard(tables, reader) {
   const { key, title, source, summary, tone, rows, notes, chart, request, group = "" } = table;
   const head = h("header.card-head", {}, h("h2", {}, title), source && h("span.source", {}, "source: ", source), h("span", { class: `summary tone-${tone}` }, signed(tone, summary)));
   const card = h("section.card", { "data-table": key }, head);
-  on(card, "click", ({ target }) => {
-    const { listing, line } = target.closest("[data-listing]")?.dataset ?? {};
+  on(card, "click", (event) => {
+    const { listing, line } = around(event, "[data-listing]")?.dataset ?? {};
     if (listing !== undefined) jump({ listing, line: Number(line) });
   }, signal);
   if (tables.length > 1) {

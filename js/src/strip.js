@@ -1,5 +1,5 @@
 /** The strip of stages that is the tab bar: what ran, what came out, how long it took. */
-import { UNHEARD, h, isModified, on, replace } from "./dom.js";
+import { UNHEARD, focusedBeside, h, isModified, on, replace } from "./dom.js";
 
 /** @typedef {import("./schema").Tab} Tab */
 
@@ -86,8 +86,7 @@ export class Strip {
 
   /** @param {Tab[]} tabs @param {string} active */
   show(tabs, active) {
-    const root = /** @type {ShadowRoot} */ (this.element.getRootNode());
-    const focused = /** @type {HTMLElement | null} */ (root.activeElement)?.closest?.("[role=tab]");
+    const focused = focusedBeside(this.element)?.closest("[role=tab]");
     const hadFocus = focused && this.element.contains(focused);
     this.tabs = tabs;
     this.active = active;
