@@ -106,8 +106,8 @@ def _finding(finding: FindingView) -> Iterator[str]:
     yield f"{finding['severity']}: {finding['title']}"
     for place in finding["places"]:
         yield f"  {place['file']}:{place['line']} in {place['function']}"
-        if place["text"].strip():
-            yield f"    {place['text'].strip()}"
+        if place["text"]:
+            yield f"    {place['text']}"
     yield f"  {finding['found']}"
     yield f"  What to do: {finding['advice']}"
 

@@ -77,7 +77,7 @@ def _view(facts: Facts, finding: Finding, names: dict[str, str]) -> FindingView:
 
 
 def _place(frame: Frame, name: str) -> Place:
-    text = source_line(frame.file, frame.line)
+    text = source_line(frame.file, frame.line).strip()
     return Place(file=name, line=frame.line, column=frame.column, function=frame.function, text=text)
 
 

@@ -2,8 +2,8 @@
 
 Problem: three renderers must show the same facts, and a saved picture must be readable without JAX or a kernel. Input:
 none; this module only defines the shapes, and has over 400 lines because each field is documented here. Output: `View`
-(small, synced with the browser), one `ListingIndex` per listing (large, sent deflated and on demand beside the listing's
-exact text), and `LiveColumns` for a chart of live buffers (as large, sent in the same way).
+(small, synced with the browser), one `ListingIndex` per listing (large, sent deflated and on demand beside the
+listing's exact text), and `LiveColumns` for a chart of live buffers (as large, sent in the same way).
 
 `js/src/schema.d.ts` is generated from this module by ``python -m tests.contract``; a test fails when it is stale.
 """
@@ -207,7 +207,7 @@ class Heat(TypedDict):
 
 
 class Paragraph(TypedDict):
-    """A part of the documentation of a rule: ``Why it matters`` and the text below; code stands in lines of its own."""
+    """A part of the documentation of a rule: ``Why it matters``, and paragraphs, those of code indented by four."""
 
     heading: str
     text: str

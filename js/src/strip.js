@@ -27,7 +27,7 @@ const spaced = (parts) => parts.flatMap((part, number) => [number > 0 && " · ",
 
 /** @param {Tab} tab whether a table of it says that something is wrong */
 function worstTone(tab) {
-  const tones = tab.tables.flatMap((table) => [table.tone, ...table.rows.map((row) => row.tone)]);
+  const tones = [...tab.tables.flatMap((table) => [table.tone, ...table.rows.map((row) => row.tone)]), ...(tab.findings ?? []).map(({ tone }) => tone)];
   return tones.includes("error") ? "error" : tones.includes("warning") ? "warning" : "";
 }
 
