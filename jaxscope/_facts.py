@@ -14,6 +14,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+import jax
+
 from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.buffers import MemoryCurve
 from jaxscope._analysis.cache_call import judge_call
@@ -35,6 +37,7 @@ from jaxscope._analysis.stablehlo_cost import count_stablehlo
 from jaxscope._analysis.type_flow import TypeFlow, type_flow
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
+from jaxscope._analysis.xla_sizes import likely_convention
 from jaxscope._collector import collector_put_off
 from jaxscope._dumps import dump_texts
 from jaxscope._failures import Explanation, explain, expression_at, message_of
@@ -418,7 +421,8 @@ class Facts:
         if self._stage_listing("hlo") is None:
             return ()
         with collector_put_off():
-            return reconcile_module(self._hlo_module, self.program_cost("hlo"), self.cost.after)
+            likely = likely_convention(jax.__version_info__, self._compiled_for)
+            return reconcile_module(self._hlo_module, self.program_cost("hlo"), self.cost.after, likely)
 
     @cached_property
     def python_lines(self) -> Mapping[tuple[str, int], int]:
