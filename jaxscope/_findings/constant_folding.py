@@ -32,6 +32,7 @@ import numpy as np
 
 from jaxscope import _jax, _jax_equations, _jax_types
 from jaxscope._analysis.jaxpr_lines import line_of_equations
+from jaxscope._findings.equations import live_equations
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
 from jaxscope._ir.model import NO_STACK, Frame
 from jaxscope._ir.shapes import ArrayType, read_hlo_type
@@ -96,7 +97,7 @@ class _Folded:
 
 @dataclass
 class _Walk:
-    """Finds large equations on constants; a jaxpr is entered once for each line that calls it with captured operands."""
+    """Finds large equations on constants; a jaxpr is entered once for each line that calls it with some."""
 
     captured: Mapping[Any, Any]
     sources: dict[int, _jax_equations.EquationSource] = field(default_factory=dict)
@@ -113,7 +114,7 @@ class _Walk:
 
     def enter(self, jaxpr: Any, inputs: list[int], outer: tuple[Frame, ...]) -> list[int]:
         kinds = dict(zip(jaxpr.invars, inputs, strict=True))
-        live = _live_equations(jaxpr)
+        live = live_equations(jaxpr)
         for equation in jaxpr.eqns:
             operands = [self.kind(operand, kinds) for operand in equation.invars]
             results = [_VARIABLE] * len(equation.outvars)
@@ -162,17 +163,6 @@ def _has_equal_elements(value: Any) -> bool:
         return bool(flat[0] == flat[-1]) and bool((flat == flat[0]).all())
     except Exception:  # Keys have no numbers, and an array of several hosts cannot be read from one.
         return False
-
-
-def _live_equations(jaxpr: Any) -> set[int]:
-    """The identities of the equations that a result or an effect needs; the others are dropped, not folded."""
-    wanted = {variable for variable in jaxpr.outvars if not _jax_equations.is_literal(variable)}
-    live = set()
-    for equation in reversed(jaxpr.eqns):
-        if equation.effects or any(variable in wanted for variable in equation.outvars):
-            live.add(id(equation))
-            wanted.update(operand for operand in equation.invars if not _jax_equations.is_literal(operand))
-    return live
 
 
 def _observations(program: Program) -> Iterator[Observation]:
