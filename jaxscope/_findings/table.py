@@ -3,10 +3,19 @@
 Input: none. Output: `RULES`.
 """
 
-from jaxscope._findings import captured_constants, unused_arguments
+from jaxscope._findings import (
+    captured_constants,
+    constant_folding,
+    stale_captures,
+    unrolled_repetition,
+    unused_arguments,
+)
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
     captured_constants.RULE,
+    constant_folding.RULE,
+    stale_captures.RULE,
+    unrolled_repetition.RULE,
     unused_arguments.RULE,
 )
