@@ -3,11 +3,12 @@
 Input: none. Output: `RULES`.
 """
 
-from jaxscope._findings import captured_constants, implicit_upcasts, unused_arguments
+from jaxscope._findings import captured_constants, implicit_upcasts, unused_arguments, weak_typed_outputs
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
     captured_constants.RULE,
     unused_arguments.RULE,
     implicit_upcasts.RULE,
+    weak_typed_outputs.RULE,
 )
