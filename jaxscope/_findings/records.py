@@ -45,6 +45,8 @@ class Program(Protocol):
     target: Target
     definition: Definition | None
     cache: CacheVerdict | Unavailable | None
+    cache_entries: int | None
+    static_by_identity: tuple[tuple[str, str], ...]
 
     @property
     def stages(self) -> Mapping[str, Stage]:

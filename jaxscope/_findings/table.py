@@ -3,7 +3,13 @@
 Input: none. Output: `RULES`.
 """
 
-from jaxscope._findings import captured_constants, implicit_upcasts, unused_arguments, weak_typed_outputs
+from jaxscope._findings import (
+    captured_constants,
+    implicit_upcasts,
+    recompiles,
+    unused_arguments,
+    weak_typed_outputs,
+)
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -11,4 +17,5 @@ RULES: tuple[Rule, ...] = (
     unused_arguments.RULE,
     implicit_upcasts.RULE,
     weak_typed_outputs.RULE,
+    recompiles.RULE,
 )
