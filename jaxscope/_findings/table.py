@@ -6,6 +6,7 @@ Input: none. Output: `RULES`.
 from jaxscope._findings import (
     captured_constants,
     implicit_upcasts,
+    padded_sizes,
     recompiles,
     unused_arguments,
     weak_typed_outputs,
@@ -18,4 +19,5 @@ RULES: tuple[Rule, ...] = (
     implicit_upcasts.RULE,
     weak_typed_outputs.RULE,
     recompiles.RULE,
+    padded_sizes.RULE,
 )

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tests.findings import findings_of, source_of
+from tests.plugins import TPU
 
 KEY = "implicit-upcast"
 X, W = "bf16[8,128]", "bf16[128,128]"
@@ -26,6 +27,7 @@ def test_found_where_an_argument_widens_what_a_product_reads():
     assert finding.severity == "note"
 
 
+@TPU
 def test_found_as_a_warning_where_products_of_16_bits_are_faster():
     (finding,) = findings_of(KEY, lambda x, w: x @ w, X, "f32[128,128]", target="tpu:v5e:2x2")
     assert finding.severity == "warning"
