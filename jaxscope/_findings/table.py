@@ -5,6 +5,7 @@ Input: none. Output: `RULES`.
 
 from jaxscope._findings import (
     captured_constants,
+    donations,
     implicit_upcasts,
     padded_sizes,
     recompiles,
@@ -20,4 +21,5 @@ RULES: tuple[Rule, ...] = (
     weak_typed_outputs.RULE,
     recompiles.RULE,
     padded_sizes.RULE,
+    donations.RULE,
 )
