@@ -7,6 +7,7 @@ from jaxscope._findings import (
     captured_constants,
     donations,
     implicit_upcasts,
+    memory_limit,
     padded_sizes,
     recompiles,
     unused_arguments,
@@ -15,6 +16,7 @@ from jaxscope._findings import (
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
+    memory_limit.RULE,
     captured_constants.RULE,
     unused_arguments.RULE,
     implicit_upcasts.RULE,
