@@ -20,7 +20,7 @@ from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.buffers import MemoryCurve
 from jaxscope._analysis.cache_call import judge_call
 from jaxscope._analysis.cache_verdict import CacheVerdict
-from jaxscope._analysis.call_key import CallKey
+from jaxscope._analysis.call_key import CallKey, static_by_identity
 from jaxscope._analysis.call_stacks import complete_stacks
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.donation import Donation, donations_of
@@ -72,6 +72,9 @@ class Facts:
         definition: Where the function's own code stands, None where it is not Python.
         mismatches: How the call given as ``call=`` differs from the signature, None when there was none.
         cache: What jit does for that call after the inspected one, or why nobody can tell; None likewise.
+        cache_entries: How many entries jit kept for the function when it was inspected; None where it does not say.
+        static_by_identity: The static arguments, as (name, shortened repr), that equal nothing but themselves; of a
+            function that the user jitted.
         running: The key of the stage that runs now; None before and after.
         dump_seconds: What compiling once more for listings below HLO took; None where nobody asked for them.
     """
@@ -97,6 +100,9 @@ class Facts:
         self.mismatches: Mismatches | None = None
         self.cache: CacheVerdict | Unavailable | None = None
         self._jitted, self._first_call = jitted, first_call
+        self.cache_entries = _jax.cache_entries(jitted)
+        by_user = request.kind == "jitted" and isinstance(first_call, CallKey)
+        self.static_by_identity = static_by_identity(first_call) if by_user else ()
         self.running: str | None = None
         self._stages: dict[str, Stage] = {}
         self._listings: dict[str, LinkedListing] = {}
@@ -376,7 +382,7 @@ class Facts:
             listing = self.listing(key).listing
             with collector_put_off():
                 self._costs[key] = (
-                    count_module(self._hlo_module)
+                    count_module(self.hlo_module)
                     if key == "hlo"
                     else count_stablehlo(listing, self._stage_listing("jaxpr"))
                 )
@@ -395,7 +401,12 @@ class Facts:
         return self.program_cost(key) if self._stage_listing(key) is not None else None
 
     @cached_property
-    def _hlo_module(self) -> HloModule:
+    def hlo_module(self) -> HloModule:
+        """The compiled program as a graph.
+
+        Raises:
+            UnavailableError: There is no compiled text.
+        """
         return read_module(self.listing("hlo").listing)
 
     @cached_property
@@ -422,7 +433,7 @@ class Facts:
             return ()
         with collector_put_off():
             likely = likely_convention(jax.__version_info__, self._compiled_for)
-            return reconcile_module(self._hlo_module, self.program_cost("hlo"), self.cost.after, likely)
+            return reconcile_module(self.hlo_module, self.program_cost("hlo"), self.cost.after, likely)
 
     @cached_property
     def python_lines(self) -> Mapping[tuple[str, int], int]:

@@ -114,6 +114,14 @@ def is_dropped(variable: Any) -> bool:
     return isinstance(variable, core.DropVar)
 
 
+def is_transposed(equation: Any) -> bool:
+    """Whether an equation was made by transposing another, as the backward pass of a gradient is.
+
+    `name_stack` is documented nowhere; it reads ``transpose(jvp(f))``. Deletable when equations name what made them.
+    """
+    return "transpose(" in str(getattr(equation.source_info, "name_stack", ""))
+
+
 def source_of_jaxpr(jaxpr: Any) -> str:
     """What a jaxpr was traced from, ``_where at /…/util.py:288``; "" where it does not say.
 

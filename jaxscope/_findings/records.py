@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, get_args
 from jaxscope._analysis.buffers import MemoryCurve
 from jaxscope._analysis.cache_verdict import CacheVerdict
 from jaxscope._analysis.donation import Donation
+from jaxscope._analysis.hlo_module import HloModule
 from jaxscope._analysis.program_memory import ProgramMemory
 from jaxscope._analysis.roll_up import RollUp
 from jaxscope._analysis.roofline import Roofline
@@ -45,6 +46,8 @@ class Program(Protocol):
     target: Target
     definition: Definition | None
     cache: CacheVerdict | Unavailable | None
+    cache_entries: int | None
+    static_by_identity: tuple[tuple[str, str], ...]
 
     @property
     def stages(self) -> Mapping[str, Stage]:
@@ -92,6 +95,11 @@ class Program(Protocol):
 
     def listing(self, key: str) -> LinkedListing:
         """The parsed and linked listing of a stage."""
+        ...
+
+    @property
+    def hlo_module(self) -> HloModule:
+        """The compiled program as a graph."""
         ...
 
     def program_cost(self, key: str) -> ProgramCost:

@@ -6,16 +6,28 @@ Input: none. Output: `RULES`.
 from jaxscope._findings import (
     captured_constants,
     constant_folding,
+    donations,
+    implicit_upcasts,
+    memory_limit,
+    padded_sizes,
+    recompiles,
     stale_captures,
     unrolled_repetition,
     unused_arguments,
+    weak_typed_outputs,
 )
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
+    memory_limit.RULE,
     captured_constants.RULE,
     constant_folding.RULE,
     stale_captures.RULE,
     unrolled_repetition.RULE,
     unused_arguments.RULE,
+    implicit_upcasts.RULE,
+    weak_typed_outputs.RULE,
+    recompiles.RULE,
+    padded_sizes.RULE,
+    donations.RULE,
 )
