@@ -373,7 +373,7 @@ class Facts:
             listing = self.listing(key).listing
             with collector_put_off():
                 self._costs[key] = (
-                    count_module(self._hlo_module)
+                    count_module(self.hlo_module)
                     if key == "hlo"
                     else count_stablehlo(listing, self._stage_listing("jaxpr"))
                 )
@@ -392,7 +392,12 @@ class Facts:
         return self.program_cost(key) if self._stage_listing(key) is not None else None
 
     @cached_property
-    def _hlo_module(self) -> HloModule:
+    def hlo_module(self) -> HloModule:
+        """The compiled HLO as a graph.
+
+        Raises:
+            UnavailableError: There is no such text.
+        """
         return read_module(self.listing("hlo").listing)
 
     @cached_property
@@ -418,7 +423,7 @@ class Facts:
         if self._stage_listing("hlo") is None:
             return ()
         with collector_put_off():
-            return reconcile_module(self._hlo_module, self.program_cost("hlo"), self.cost.after)
+            return reconcile_module(self.hlo_module, self.program_cost("hlo"), self.cost.after)
 
     @cached_property
     def python_lines(self) -> Mapping[tuple[str, int], int]:
