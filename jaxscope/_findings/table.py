@@ -3,11 +3,12 @@
 Input: none. Output: `RULES`.
 """
 
-from jaxscope._findings import captured_constants, opaque_custom_calls, unused_arguments
+from jaxscope._findings import captured_constants, layout_copies, opaque_custom_calls, unused_arguments
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
     captured_constants.RULE,
     unused_arguments.RULE,
     opaque_custom_calls.RULE,
+    layout_copies.RULE,
 )
