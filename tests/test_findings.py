@@ -42,7 +42,7 @@ def test_every_rule_is_documented_and_tested_both_ways(rule):
 def test_documentation_has_its_headings():
     with pytest.raises(ValueError, match="What it does"):
         read_documentation("Something.\n\nWhat it does:\n    This.\n")
-    assert read_documentation(module_of(RULES[0]).__doc__)["Example"].startswith("table = ")
+    assert read_documentation(module_of(RULES[0]).__doc__)["Example"].startswith("    table = ")
 
 
 def rule_of(key, severity, *observations, error=None):

@@ -212,13 +212,13 @@ def read_documentation(docstring: str | None) -> dict[str, str]:
 
 
 def _dedent(text: str) -> str:
-    """The text without the indentation and line ends of the docstring; code, indented further, keeps its own lines."""
+    """The text without the indentation and line ends of the docstring; code, indented by four more, stays as it is."""
     paragraphs: list[str] = []
     for block in re.split(r"\n\s*\n", text.strip("\n")):
         lines = [line.removeprefix("    ") for line in block.split("\n")]
         is_code = all(line.startswith("    ") for line in lines if line.strip())
         if is_code:
-            paragraphs.append("\n".join(line.removeprefix("    ") for line in lines))
+            paragraphs.append("\n".join(lines))
         else:
             paragraphs.append(" ".join(line.strip() for line in lines).strip())
     return "\n\n".join(paragraphs)
