@@ -23,28 +23,15 @@ When it is wrong:
     Where the call is wanted for what it does, and nobody reads the totals.
 """
 
-import re
 from collections.abc import Iterator
 
 from jaxscope._analysis.roll_up import moved_bytes
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import KernelCost
+from jaxscope._findings.foreign_calls import PALLAS_FOR_TPU, foreign_calls, is_pallas
 from jaxscope._findings.places import by_line, frames_of
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
 from jaxscope._view.format import format_bytes
-from jaxscope.errors import UnavailableError
-
-# What counts a target that no entry of the tables of custom calls knows, and a kernel that declares its cost itself.
-_RULES_OF_CALLS = ("custom call", "declared cost")
-_PALLAS_FOR_TPU = "tpu_custom_call"
-# Vendors' libraries, whether XLA or JAX put them in, and Pallas for GPU, which drops the estimate that it is given:
-# `__cudnn$fmhaSoftmax`  `cusparse_csr_todense_ffi`  `__gpu$xla.gpu.triton`  `mosaic_gpu_v2`
-_KNOWN = re.compile(
-    r"__\w+\$.*|(?:lapack|blas)_.*|(?:cu|hip|roc)(?:blas|dnn|hybrid|solver|sparse)?_.*|mosaic_gpu.*|triton_kernel_call.*"
-)
-# `stablehlo.custom_call @Sharding(%0)`    `custom_call @"mylib.norm"(%arg0)`
-_ASKED = re.compile(r'\bcustom_call @(?:"([^"]*)"|([\w.$-]+))\(')
-
 
 _MOST_NAMES = 3
 
@@ -59,10 +46,15 @@ _ADVICE_FOR_PALLAS = (
 
 def _observations(program: Program) -> Iterator[Observation]:
     cost = program.program_cost("hlo")
-    targets = {one.op: _target(program, one.op) for one in cost.unknown if one.rule in _RULES_OF_CALLS}
-    if any(target != _PALLAS_FOR_TPU for target in targets.values()):
-        asked = _asked_for(program)
-        targets = {op: target for op, target in targets.items() if _is_opaque(target, asked)}
+    if not cost.unknown:
+        return
+    unknown = {one.op for one in cost.unknown}
+    # Pallas for GPU drops the estimate that a kernel declares, so that there is nothing to be done.
+    targets = {
+        op: target
+        for op, target in foreign_calls(program).items()
+        if op in unknown and (target == PALLAS_FOR_TPU or not is_pallas(target))
+    }
     if not targets:
         return
     kernels = {kernel.op: kernel for kernel in cost.kernels if kernel.op in targets}
@@ -73,30 +65,10 @@ def _observations(program: Program) -> Iterator[Observation]:
         moved = sum(_moved(kernels.get(op)) for op in ops)
         yield Observation(
             found=_told(names, len(ops), moved),
-            advice=_ADVICE_FOR_PALLAS if names == [_PALLAS_FOR_TPU] else _ADVICE,
+            advice=_ADVICE_FOR_PALLAS if names == [PALLAS_FOR_TPU] else _ADVICE,
             frames=frames_of(linked, ops[0]),
             lines=tuple(ListingLine("hlo", linked.listing.ops[op].line) for op in ops),
         )
-
-
-def _target(program: Program, op: int) -> str:
-    return program.hlo_module.attributes(op).get("custom_call_target", "").strip('"')
-
-
-def _asked_for(program: Program) -> frozenset[str] | None:
-    """The targets that the program holds before it is compiled; None where that text is not there."""
-    try:
-        listing = program.listing("stablehlo").listing
-    except UnavailableError:
-        return None
-    calls = (_ASKED.search(listing.lines[op.line]) for op in listing.ops if op.name == "stablehlo.custom_call")
-    return frozenset(call[1] or call[2] for call in calls if call)
-
-
-def _is_opaque(target: str, asked: frozenset[str] | None) -> bool:
-    if target == _PALLAS_FOR_TPU:
-        return True
-    return not _KNOWN.fullmatch(target) and (asked is None or target in asked)
 
 
 def _moved(kernel: KernelCost | None) -> int:
@@ -109,7 +81,7 @@ def _moved(kernel: KernelCost | None) -> int:
 
 def _told(names: list[str], count: int, moved: int) -> str:
     shown = ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if names[_MOST_NAMES:] else "")
-    kind = "Pallas kernel without a cost estimate" if names == [_PALLAS_FOR_TPU] else "custom call"
+    kind = "Pallas kernel without a cost estimate" if names == [PALLAS_FOR_TPU] else "custom call"
     what = f"{shown} is a {kind}" if count == 1 else f"{shown}: {count} {kind.replace('kernel', 'kernels', 1)}"
     if count > 1 and kind == "custom call":
         what += "s"

@@ -3,7 +3,7 @@
 Input: none. Output: `RULES`.
 """
 
-from jaxscope._findings import captured_constants, layout_copies, opaque_custom_calls, unused_arguments
+from jaxscope._findings import captured_constants, layout_copies, opaque_custom_calls, split_kernels, unused_arguments
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -11,4 +11,5 @@ RULES: tuple[Rule, ...] = (
     unused_arguments.RULE,
     opaque_custom_calls.RULE,
     layout_copies.RULE,
+    split_kernels.RULE,
 )
