@@ -3,7 +3,14 @@
 Input: none. Output: `RULES`.
 """
 
-from jaxscope._findings import captured_constants, layout_copies, opaque_custom_calls, split_kernels, unused_arguments
+from jaxscope._findings import (
+    captured_constants,
+    dominant_collectives,
+    layout_copies,
+    opaque_custom_calls,
+    split_kernels,
+    unused_arguments,
+)
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -12,4 +19,5 @@ RULES: tuple[Rule, ...] = (
     opaque_custom_calls.RULE,
     layout_copies.RULE,
     split_kernels.RULE,
+    dominant_collectives.RULE,
 )
