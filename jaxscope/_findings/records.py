@@ -110,11 +110,6 @@ class Program(Protocol):
         """The same, to be summed."""
         ...
 
-    @property
-    def hlo_module(self) -> HloModule:
-        """The compiled HLO as a graph."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class ListingLine:
