@@ -172,8 +172,8 @@ def _failure(title: str, failure: FailureView) -> str:
         f"<p><strong>✕ {escape(title)}: {escape(failure['headline'])}</strong></p>"
         + (f"<p>{_prose(failure['found'])}</p>" if failure["found"] else words)
         + _advice(failure)
-        + (f"<ul>{places}</ul>" if places else "")
         + (render_table(failure["mismatches"], FALLBACK_ROWS) if failure["mismatches"] is not None else "")
+        + (f"<ul>{places}</ul>" if places else "")
         + (_folded("the exception's own words", words) if failure["found"] else "")
         + _folded("full traceback", f"<pre>{escape(_shorten(failure['traceback']))}</pre>")
     )

@@ -90,6 +90,8 @@ def _failure(failure: FailureView) -> Iterator[str]:
     if failure["found"]:
         yield failure["found"]
         yield from _advice(failure)
+    if failure["mismatches"] is not None:
+        yield from table_lines(failure["mismatches"])
     for number, place in enumerate(failure["places"]):
         text = place["text"].strip()
         yield f"  {place['file']}:{place['line']} in {place['function']}"
@@ -97,8 +99,6 @@ def _failure(failure: FailureView) -> Iterator[str]:
             yield f"    {text}"
         if number == 0:
             yield from _operands(failure)
-    if failure["mismatches"] is not None:
-        yield from table_lines(failure["mismatches"])
     if failure["found"]:
         yield "The exception's own words:"
     yield from (f"  {line}".rstrip() for line in failure["message"].split("\n"))

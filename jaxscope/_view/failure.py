@@ -49,9 +49,9 @@ def failure_view(explanation: Explanation) -> FailureView:
 
 
 def _part_that_failed(explanation: Explanation, line: str) -> str:
-    """The expression that failed; "" where the line itself says it and nothing more is told of it."""
+    """The expression that failed; "" where the line itself says it."""
     says_it = line.partition("  #")[0].rstrip().endswith(explanation.expression)
-    return "" if says_it and not explanation.operands else explanation.expression
+    return "" if says_it else explanation.expression
 
 
 def _mismatch_table(explanation: Explanation) -> Table | None:

@@ -231,7 +231,8 @@ class FailureView(TypedDict):
         message: The exception's own words; where there is something `found`, they are of less interest.
         page: The address of JAX's page on it, "" for none. Renderers make a link of an address of JAX's documentation
             and leave any other out.
-        expression: What failed at the first place, "" where that cannot be told; `operands` are what it names.
+        expression: What failed at the first place, "" where its line says so or nobody knows; `operands` are what it
+            names.
         mismatches: The leaves that differ between what goes into a loop's body and what comes out, or between branches;
             None where that is not what went wrong.
     """

@@ -25,8 +25,8 @@ def test_what_is_known_stands_open_and_the_original_words_are_folded_away(open_s
         "changes its type",
         "What to do",
         "Goes in",
-        "float32[]",
-        "layers.py:4",
+        "int32[]",
+        "layers.py:4\n",
         "f32[8,",
     ]
     at = [text.index(words) for words in (*order, "attention.py:14", "the exception's own words")]
@@ -79,7 +79,7 @@ def test_a_note_is_not_part_of_the_text(open_source):
     page = open_source(sample.failed_in_a_loop())
     note = row(page, "left", 11).locator(".k-note")
     assert note.evaluate("note => getComputedStyle(note).userSelect") == "none"
-    page.keyboard.press("e")  # the exact text
+    page.locator(".pane.left .scroller").press("e")  # the exact text
     note.wait_for(state="detached")
     assert toned(page, "left") == [(5, "muted", "›"), (11, "error", "✕")]
 
