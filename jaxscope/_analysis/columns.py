@@ -13,6 +13,7 @@ from jaxscope._analysis.cache_verdict import CACHE_COLUMNS
 from jaxscope._analysis.cost_columns import COST_TABLES
 from jaxscope._analysis.entry import INSTRUCTION_PLACE, Entry
 from jaxscope._analysis.failure_columns import BRANCH_COLUMNS, CARRY_COLUMNS
+from jaxscope._analysis.finding_columns import FINDING_COLUMNS
 from jaxscope._analysis.memory import TOTAL, TOTAL_FORMULA
 from jaxscope._analysis.memory_columns import MEMORY_TABLES
 from jaxscope._analysis.type_flow_columns import OVERFLOW_COLUMNS, TYPE_CHANGE_COLUMNS
@@ -360,6 +361,7 @@ COLUMNS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
         "branches": BRANCH_COLUMNS,
         **COST_TABLES,
         **MEMORY_TABLES,
+        "findings": FINDING_COLUMNS,
     }
 )
 

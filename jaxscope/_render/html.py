@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from jaxscope._view.format import format_seconds
-from jaxscope._view.model import FailureView, Figure, Place, Row, Tab, Table, View
+from jaxscope._view.model import FailureView, Figure, FindingView, Place, Row, Tab, Table, View
 from jaxscope.errors import UnavailableError
 
 BUNDLE = Path(__file__).resolve().parents[1] / "static" / "widget.js"
@@ -139,7 +139,7 @@ def is_documentation(address: str) -> bool:
     return address.startswith("https://docs.jax.dev/")
 
 
-def _place(place: Place, more: str) -> str:
+def _place(place: Place, more: str = "") -> str:
     where = f"{place['file']}:{place['line']}"
     text = f"<code>{escape(where)}</code> in {escape(place['function'])}<br><code>{escape(place['text'])}</code>"
     return f"<li>{text}{more}</li>"
@@ -176,6 +176,16 @@ def _failure(title: str, failure: FailureView) -> str:
         + (f"<ul>{places}</ul>" if places else "")
         + (_folded("the exception's own words", words) if failure["found"] else "")
         + _folded("full traceback", f"<pre>{escape(_shorten(failure['traceback']))}</pre>")
+    )
+
+
+def _finding(finding: FindingView) -> str:
+    sign = TONE_SIGNS.get(finding["tone"], "")
+    places = "".join(map(_place, finding["places"]))
+    return (
+        f"<p><strong>{sign} {escape(finding['severity'])}: {escape(finding['title'])}</strong></p>"
+        + (f"<ul>{places}</ul>" if places else "")
+        + f"<p>{_prose(finding['found'])} What to do: {_prose(finding['advice'])}</p>"
     )
 
 
@@ -274,7 +284,7 @@ def render_fallback(view: View, note: str = "") -> str:
     )
     parts += [_failure(titles[tab["key"]], tab["failure"]) for tab in view["tabs"] if tab["failure"]]
     for tab in view["tabs"]:
-        content = _figures(tab["figures"])
+        content = _figures(tab["figures"]) + "".join(map(_finding, tab.get("findings", [])))
         for table in tab["tables"]:
             content += render_table(table, GROUP_ROWS if "group" in table else FALLBACK_ROWS)
         if content:

@@ -14,21 +14,20 @@ export function renderFailure({ headline, found, message, advice, page, places, 
     places.length > 0 &&
       h(
         "ol.places", {},
-        ...places.map((place, number) =>
-          h(
-            "li",
-            {},
-            h("span.where", {}, `${place.file}:${place.line}`),
-            place.function && h("span.muted", {}, " in ", place.function),
-            h("code", {}, place.text.trim()),
-            number === 0 && (expression || operands.length > 0) && h("p", {}, h("code", {}, expression), ...operands.map((each) => h("code", {}, `${each.expression}: ${each.type}`))),
-          ),
-        ),
+        ...places.map((place, number) => {
+          const item = placeItem(place);
+          if (!number && (expression || operands.length)) item.append(h("p", {}, h("code", {}, expression), ...operands.map((each) => h("code", {}, `${each.expression}: ${each.type}`))));
+          return item;
+        }),
       ),
     found && h("details", {}, h("summary", {}, "the exception's own words"), ...words),
     traceback && h("details", {}, h("summary", {}, "full traceback"), h("pre", { tabindex: 0 }, traceback)),
   );
 }
+
+/** A line of Python and where it stands. @param {import("./schema").Place} place */
+export const placeItem = (place) =>
+  h("li", {}, h("span.where", {}, `${place.file}:${place.line}`), place.function && h("span.muted", {}, " in ", place.function), h("code", {}, place.text.trim()));
 
 /** @param {string} text its lines, without the empty ones */
 const paragraphs = (text) => text.split("\n").filter((line) => line.trim()).map((line) => h("p", {}, ...prose(line)));

@@ -131,6 +131,22 @@ export interface FailureView {
   traceback: string;
 }
 
+export interface Paragraph {
+  heading: string;
+  text: string;
+}
+
+export interface FindingView {
+  rule: string;
+  title: string;
+  severity: string;
+  tone: "" | "error" | "warning" | "muted" | "good";
+  found: string;
+  advice: string;
+  places: Place[];
+  links: Link[];
+}
+
 export interface Tab {
   key: string;
   title: string;
@@ -146,6 +162,8 @@ export interface Tab {
   targets: string[];
   lines?: number;
   size_bytes?: number;
+  findings?: FindingView[];
+  rules?: Record<string, Paragraph[]>;
 }
 
 export interface Target {
