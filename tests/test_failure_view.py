@@ -229,3 +229,10 @@ def test_the_partial_listing_keeps_no_array_alive():
     del array
     gc.collect()
     assert held() is None
+
+
+def test_the_report_marks_the_lines_of_every_target_once():
+    text = str(jaxscope.inspect(broken, "f32[3]", targets=["cpu", "rocm"]))
+    (line,) = [line for line in text.split("\n") if "return y @ jnp.ones(4)" in line and "✕" in line]
+    assert line.endswith("return y @ jnp.ones(4)  ← y: f32[3]")
+    assert text.count("Jaxpr up to the failure:") == 2

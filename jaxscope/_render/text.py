@@ -74,7 +74,9 @@ def render_text(source: TextSource, *, colour: bool = False, times: bool = False
         # Messages of exceptions name objects by their address too.
         lines = [_ADDRESS.sub(" at 0x…", visible(line)) for line in lines]
         if listings and tab["kind"] == "listing" and (tab["status"] == "done" or "lines" in tab):
-            marks = [mark for mark in view["marks"] if mark["listing"] == tab["key"]]
+            # The Python side is that of all targets.
+            keys = [tab["key"], *(f"python@{name}" for name in labels if tab["key"] == "python")]
+            marks = [mark for mark in view["marks"] if mark["listing"] in keys]
             if tab["failure"] is not None:
                 lines.append(f"{tab['title']} up to the failure:")
             lines += _listing(source.index(tab["key"]), source.text(tab["key"]), marks, colour)
@@ -218,8 +220,10 @@ def _marked(marks: list[Mark]) -> tuple[dict[int, str], dict[int, str]]:
     notes: dict[int, str] = {}
     for mark in sorted(marks, key=lambda mark: GRAVITY.index(mark["tone"])):
         signs.setdefault(mark["line"], TONE_SIGNS[mark["tone"]] or "›")
-        if mark["note"]:
-            notes[mark["line"]] = f"{notes.get(mark['line'], '')}  ← {visible(mark['note'])}"
+        note = f"  ← {visible(mark['note'])}" if mark["note"] else ""
+        known = notes.get(mark["line"], "")
+        # Several targets may say the same.
+        notes[mark["line"]] = known if note in known else known + note
     return signs, notes
 
 

@@ -96,7 +96,7 @@ def failure_marks(programs: Programs) -> Iterator[Mark]:
 def _python_marks(programs: Programs, facts: Facts, stage: Stage) -> Iterator[Mark]:
     explanation = facts.explanation(stage.key)
     rows = _rows_of(programs.first.python_side()[1])
-    # A function that calls itself is on the way more than once.
+    # A function that calls itself is on the call stack more than once.
     at = dict.fromkeys(rows.get((frame.file, frame.line)) for frame in explanation.frames)
     for number, row in enumerate(at):
         if row is None:
@@ -106,7 +106,7 @@ def _python_marks(programs: Programs, facts: Facts, stage: Stage) -> Iterator[Ma
             listing=programs.key(facts, "python"),
             line=row,
             tone="error" if is_place else "muted",
-            text=_said(explanation) if is_place else f"What is called here failed. {explanation.headline}",
+            text=_said(explanation) if is_place else f"On the call stack of the failure. {explanation.headline}",
             note=" · ".join(map(str, explanation.operands)) or class_name(type(stage.error)) if is_place else "",
         )
 

@@ -204,7 +204,7 @@ class Mark(TypedDict):
     Attributes:
         listing: The key under which `View.heat` would have that listing.
         line: From 0.
-        tone: How grave it is; ``muted`` for a remark, and for what only leads to something.
+        tone: How grave it is; ``muted`` for a remark, and for what only led to something.
         text: What is said, as a sentence.
         note: The same in the fewest words, or what helps to read the line, such as types; stands at the line's end.
     """

@@ -16,7 +16,7 @@ export function renderFailure({ headline, found, message, advice, page, places, 
         "ol.places", {},
         ...places.map((place, number) => {
           const item = placeItem(place);
-          if (!number && (expression || operands.length)) item.append(h("p", {}, h("code", {}, expression), ...operands.map((each) => h("code", {}, `${each.expression}: ${each.type}`))));
+          if (!number && (expression || operands.length)) item.append(h("p", {}, expression && h("code", {}, expression), ...operands.map((each) => h("code", {}, `${each.expression}: ${each.type}`))));
           return item;
         }),
       ),

@@ -88,8 +88,9 @@ export function decorateRow(element, { hovered, pinned, pin, number, said, curso
   const state = [hovered, pinned, pin, number, said?.tone, said?.text, cursor].join();
   if (state === (decorated.get(element) ?? UNDECORATED)) return;
   decorated.set(element, state);
+  // In quotes, as the bundle has short names of its own for properties, and the style sheet does not know them.
   /** @type {Record<string, boolean>} */
-  const classes = { exact: hovered === EXACT, related: hovered === RELATED, "pin-exact": pinned === EXACT, "pin-related": pinned === RELATED, pinned: pin > 0, cursor };
+  const classes = { "exact": hovered === EXACT, "related": hovered === RELATED, "pin-exact": pinned === EXACT, "pin-related": pinned === RELATED, "pinned": pin > 0, "cursor": cursor };
   for (const name in classes) element.classList.toggle(name, classes[name]);
   setAttribute(element, "aria-selected", pin ? "true" : null);
   setAttribute(element, "data-pin", number ? pinColor(number) : null);

@@ -30,7 +30,7 @@ export function showStatus(element, state) {
   const { listing, line, origin, linked, searched, pinned, said } = state;
   const number = lineNumber(listing.index, line);
   const parts = [h("span", {}, pinned ? "◆ pinned " : "", number > 0 ? `line ${grouped(number)}` : "")];
-  if (said) parts.push(h("span", { class: `tone-${said.tone}`, title: said.text }, signOf(said), " ", said.text));
+  if (said) parts.push(h("span", { class: `tone-${said.tone}`, title: said.text }, signOf(said), " ", said.text, said.note && ` (${said.note})`));
   if (origin.kind === "op") parts.push(stack(origin.frames));
   else if (origin.kind === "python") parts.push(h("span", {}, h("b", {}, `${origin.frames[0].file}:${origin.frames[0].line}`)));
   else if (origin.kind === "compiler") parts.push(h("span", {}, h("b", {}, maker(listing)), ": no Python line asked for it"));

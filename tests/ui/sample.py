@@ -433,7 +433,7 @@ def failed_in_a_loop() -> SampleSource:
     ]
     source.view["marks"] = [
         mark("python", 11, "error", failure["found"], "x: f32[8,128,128]"),
-        mark("python", 5, "muted", "What is called here failed."),
+        mark("python", 5, "muted", "On the call stack of the failure."),
         mark("jaxpr", 14, "error", "Tracing stopped here.", "tracing stopped here"),
         mark("jaxpr", 6, "warning", "All in 32 bits.", "64 MiB"),
     ]
