@@ -47,6 +47,7 @@ from jaxscope._ir import hlo, stablehlo
 from jaxscope._ir import jaxpr as jaxpr_parser
 from jaxscope._ir.kernel_calls import KernelCall
 from jaxscope._ir.model import Frame, Listing
+from jaxscope._jax_failures import NOTHING_TRACED, partial_jaxpr
 from jaxscope._links import Definition, LinkedListing, definition_of, link_listing
 from jaxscope._lower_level import LOWER_LISTINGS, LowerListing
 from jaxscope._sources import SourceLine, display_name, python_listing
@@ -106,6 +107,7 @@ class Facts:
         self.running: str | None = None
         self._stages: dict[str, Stage] = {}
         self._listings: dict[str, LinkedListing] = {}
+        self._partial: LinkedListing | Unavailable | None = None
         self._explanations: dict[str, Explanation] = {}
         self._costs: dict[str, ProgramCost] = {}
         self._roll_ups: dict[str, RollUp] = {}
@@ -187,6 +189,41 @@ class Facts:
             with collector_put_off():
                 self._listings[key] = link_listing(key, _READERS[key](product), self.definition, self._callers)
         return self._listings[key]
+
+    @property
+    def partial_listing(self) -> LinkedListing | Unavailable | None:
+        """The jaxpr up to the equation at which tracing failed, to be read; None where no equation was traced.
+
+        It is not the program, so `listing` does not give it and no table is made from it.
+        """
+        stage = self._stages.get("trace")
+        if stage is None or stage.error is None:
+            return None
+        if self._partial is None:
+            self._partial = self._read_partial(stage.error)
+        return None if self._partial is NOTHING_TRACED else self._partial
+
+    def _read_partial(self, error: BaseException) -> LinkedListing | Unavailable:
+        partial = partial_jaxpr(error)
+        if isinstance(partial, Unavailable):
+            return partial
+        try:
+            return link_listing("jaxpr", jaxpr_parser.parse(*partial.printed()), self.definition, self._callers)
+        except Exception as second:
+            # What is known of the failure must not be lost with it.
+            return Unavailable(
+                f"Printing the jaxpr up to the failure: jaxscope itself raised {type(second).__name__}: {second}. "
+                "It is a bug."
+            )
+
+    def shown_listing(self, key: str) -> LinkedListing:
+        """What the tab of a listing shows: the listing, or, of a jaxpr, what there was of it when tracing failed.
+
+        Raises:
+            UnavailableError: As for `listing`.
+        """
+        partial = self.partial_listing if key == "jaxpr" else None
+        return partial if isinstance(partial, LinkedListing) else self.listing(key)
 
     # Listings below compiled HLO.
 
@@ -324,7 +361,8 @@ class Facts:
         made_from = (earliest, failed.key if failed else "")
         if self._python is None or self._python[0] != made_from:
             own = (self.definition.file, self.definition.first_line) if self.definition else None
-            frames: list[Frame] = list(self.listing(earliest).stacks.frames) if earliest else []
+            listing = self.listing(earliest) if earliest else self.partial_listing
+            frames: list[Frame] = list(listing.stacks.frames) if isinstance(listing, LinkedListing) else []
             if failed is not None:
                 frames += self.explanation(failed.key).frames
             self._python = (made_from, python_listing(frames, own))
@@ -340,20 +378,25 @@ class Facts:
             assert error is not None
             own = self.definition
             explanation = explain(error, key, Frame(own.file, self.name, own.first_line) if own is not None else None)
-            if explanation.symbol and not explanation.frames and self.product("lower") is not None:
-                frames = self._frames_naming(explanation.symbol)
+            if not explanation.frames and (op := self._op_naming(explanation.symbol)) is not None:
+                linked = self.listing("stablehlo")
+                frames = tuple(linked.stacks.walk(linked.op_stack[op]))
                 explanation = replace(explanation, frames=frames, expression=expression_at(frames[0]) if frames else "")
             self._explanations[key] = explanation
         return self._explanations[key]
 
-    def _frames_naming(self, symbol: str) -> tuple[Frame, ...]:
-        """The places of the first op of the StableHLO that names `symbol`, innermost first; () where none does."""
-        linked = self.listing("stablehlo")
+    def failed_line(self, key: str) -> int | None:
+        """The line of the StableHLO that a failed stage is about, from 0, where its message names an op."""
+        op = self._op_naming(self.explanation(key).symbol)
+        return None if op is None else self.listing("stablehlo").listing.ops[op].line
+
+    def _op_naming(self, symbol: str) -> int | None:
+        """The first op of the StableHLO that names `symbol`."""
+        if not symbol or self.product("lower") is None:
+            return None
+        listing = self.listing("stablehlo").listing
         named = re.compile(rf"[@\"]{re.escape(symbol)}(?![\w.])")  # stablehlo.custom_call @my_call(%arg0)
-        for op, stack in zip(linked.listing.ops, linked.op_stack):
-            if named.search(linked.listing.lines[op.line]):
-                return tuple(linked.stacks.walk(stack))
-        return ()
+        return next((number for number, op in enumerate(listing.ops) if named.search(listing.lines[op.line])), None)
 
     def python_name(self) -> str:
         """Short name of the file that holds the function, or else of the first one shown."""

@@ -233,8 +233,8 @@ class Inspection:
 
     @property
     def jaxpr(self) -> str:
-        """The jaxpr's text, without colour codes."""
-        return self._source.text("jaxpr")
+        """The jaxpr's text, without colour codes; ``stages["trace"].partial_jaxpr`` where tracing failed in it."""
+        return self._facts.listing("jaxpr").listing.text
 
     @property
     def stablehlo(self) -> str:

@@ -221,7 +221,8 @@ export class App {
     for (const pane of this.shownPanes) {
       guard(pane.element, "This listing", () => {
         changed = pane.show(tabs, this.tab(this.selection[pane.side]), this.listings) || changed;
-        pane.configure(this.preferences, this.#heat(this.selection[pane.side]));
+        const key = this.selection[pane.side];
+        pane.configure(this.preferences, this.view.heat[this.#named(key)] ?? null, this.#said(key));
       });
     }
     this.layout.fit();
@@ -230,11 +231,16 @@ export class App {
     this.mark();
   }
 
-  /** What share of the work the lines of a listing do. @param {string} key */
-  #heat(key) {
+  /** The name under which the view says something about the lines of a listing; of Python, for each target. @param {string} key */
+  #named(key) {
     const { target } = this.selection;
-    const { heat, targets } = this.view;
-    return heat[key === "python" && target !== targets[0]?.name ? `python@${target}` : key] ?? null;
+    return key === "python" && target !== this.view.targets[0]?.name ? `python@${target}` : key;
+  }
+
+  /** What is said about the lines of a listing. @param {string} key */
+  #said(key) {
+    const name = this.#named(key);
+    return this.view.marks.filter(({ listing }) => listing === name);
   }
 
   /** What the strip shows: what there is for the chosen target. */
@@ -298,6 +304,7 @@ export class App {
       get: (key) => this.listings.get(key),
       hover: this.hover,
       pins: this.selection.pins,
+      said: (key) => this.#said(key),
     });
     const lastPin = this.selection.pins[this.selection.pins.length - 1];
     guard(this.facts, "What is known of this line", () => this.jumps.follow(this.hover ?? (lastPin ? { key: lastPin.listing, line: lastPin.line } : null)));

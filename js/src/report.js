@@ -37,9 +37,9 @@ export class Report {
     this.life.abort();
     this.life = new AbortController();
     const nodes = [];
-    if (tab?.failure) nodes.push(renderFailure(tab.failure));
+    if (tab?.failure) nodes.push(renderFailure(tab.failure, this.life.signal));
     // The last note of a listing that is there is on its links, and stands in the head of its pane.
-    const notes = tab?.kind === "listing" && tab.status === "done" ? tab.notes.slice(0, -1) : (tab?.notes ?? []);
+    const notes = tab?.kind === "listing" && tab.lines !== undefined ? tab.notes.slice(0, -1) : (tab?.notes ?? []);
     if (notes.length) nodes.push(h("div.notes", {}, ...notes.map((note) => h("p", {}, note))));
     if (isTables) {
       if (!tab.tables.length && !tab.failure && !tab.findings) nodes.push(h("p.message", {}, stateSentence(tab)));
