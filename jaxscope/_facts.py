@@ -20,12 +20,13 @@ from jaxscope._analysis.cache_call import judge_call
 from jaxscope._analysis.cache_verdict import CacheVerdict
 from jaxscope._analysis.call_key import CallKey
 from jaxscope._analysis.call_stacks import complete_stacks
+from jaxscope._analysis.compiled_call import compiled_call_text, mesh_of_inputs
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.donation import Donation, donations_of
 from jaxscope._analysis.hlo_cost import count_module
 from jaxscope._analysis.hlo_module import HloModule, read_module
 from jaxscope._analysis.memory import MemoryTable, memory_of
-from jaxscope._analysis.mismatches import Mismatches
+from jaxscope._analysis.mismatches import Mismatches, check_call
 from jaxscope._analysis.program_memory import MEMORY_PATTERNS, ProgramMemory, program_memory
 from jaxscope._analysis.reconciliation import Reconciliation, reconcile_module
 from jaxscope._analysis.roll_up import RollUp
@@ -35,6 +36,7 @@ from jaxscope._analysis.stablehlo_cost import count_stablehlo
 from jaxscope._analysis.type_flow import TypeFlow, type_flow
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
+from jaxscope._call_text import read_call_text, write_call_text
 from jaxscope._collector import collector_put_off
 from jaxscope._dumps import dump_texts
 from jaxscope._failures import Explanation, explain, expression_at, message_of
@@ -46,6 +48,7 @@ from jaxscope._ir.model import Frame, Listing
 from jaxscope._links import Definition, LinkedListing, definition_of, link_listing
 from jaxscope._lower_level import LOWER_LISTINGS, LowerListing
 from jaxscope._sources import SourceLine, display_name, python_listing
+from jaxscope._specs import read_types
 from jaxscope._stages import STAGES, Stage
 from jaxscope._targets import Target
 from jaxscope.errors import UnavailableError
@@ -66,8 +69,10 @@ class Facts:
         types: Path and type of every leaf that was asked for.
         static: The values that are baked in, as (name, shortened repr).
         definition: Where the function's own code stands, None where it is not Python.
-        mismatches: How the call given as ``call=`` differs from the signature, None when there was none.
+        mismatches: How the call that was given as ``call=``, or typed since, differs from the signature; None when
+            there was none.
         cache: What jit does for that call after the inspected one, or why nobody can tell; None likewise.
+        call_text: That call as text, "" where it cannot be written; None likewise.
         running: The key of the stage that runs now; None before and after.
         dump_seconds: What compiling once more for listings below HLO took; None where nobody asked for them.
     """
@@ -92,6 +97,7 @@ class Facts:
         self.definition: Definition | None = definition_of(request.own) if request.own is not None else None
         self.mismatches: Mismatches | None = None
         self.cache: CacheVerdict | Unavailable | None = None
+        self.call_text: str | None = None
         self._jitted, self._first_call = jitted, first_call
         self.running: str | None = None
         self._stages: dict[str, Stage] = {}
@@ -439,8 +445,56 @@ class Facts:
         jaxpr = self.require_product("trace").jaxpr
         return type_flow(jaxpr, self._stage_listing("jaxpr"), self._stages["trace"].truncations)
 
-    def judge_cache(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> CacheVerdict | Unavailable:
-        """What jit does for a call after the inspected one, under the settings of this moment."""
+    def check(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Mismatches, CacheVerdict | Unavailable]:
+        """How a call differs from the signature, and what jit does for it after the inspected one.
+
+        Strings that name a type stand for it. Everything is judged under the settings of this moment.
+
+        Raises:
+            InputError: Such a string cannot be read.
+        """
+        args, kwargs = self._read_types(args, kwargs)
+        return check_call(self.signature, args, kwargs), self._judge_cache(args, kwargs)
+
+    def take_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Keeps the verdict on a call for the Types tab.
+
+        Raises:
+            InputError: As in `check`.
+        """
+        args, kwargs = self._read_types(args, kwargs)
+        self.mismatches, self.cache = self.check(args, kwargs)
+        self.call_text = write_call_text(args, kwargs) or ""
+
+    def take_call_text(self, text: str) -> None:
+        """The same for a call that was typed.
+
+        Raises:
+            InputError: The text is no call of types and literal values.
+        """
+        self.mismatches, self.cache = self.check(*read_call_text(text, self._mesh_of_calls))
+        self.call_text = text
+
+    @cached_property
+    def compiled_call(self) -> str | Unavailable | None:
+        """The call that was compiled for, as it can be typed; None where no stage was reached."""
+        types = self.signature.types
+        return None if types is None else compiled_call_text(types)
+
+    def _read_types(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        mesh = self._mesh_of_calls
+        return tuple(read_types(value, mesh) for value in args), {
+            name: read_types(value, mesh) for name, value in kwargs.items()
+        }
+
+    @property
+    def _mesh_of_calls(self) -> Any:
+        """The mesh that axes in types belong to: that in context, or else that of the program."""
+        mesh, types = _jax.mesh_in_context(), self.signature.types
+        return mesh if mesh is not None or types is None else mesh_of_inputs(types)
+
+    def _judge_cache(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> CacheVerdict | Unavailable:
+        """What jit does for a call after the inspected one."""
         try:
             return judge_call(self._jitted, self._first_call, args, kwargs, self.signature.types)
         except Exception as error:

@@ -206,6 +206,13 @@ class Heat(TypedDict):
     texts: list[str]
 
 
+class CallBox(TypedDict):
+    """A field for a call to be judged by the kernel: what stands in it, and what can be typed."""
+
+    text: str
+    note: str
+
+
 class Tab(TypedDict):
     """One entry of the strip.
 
@@ -213,7 +220,7 @@ class Tab(TypedDict):
     is none), `reason` why a tab without content has none, or what opening one costs that is made on request. A listing
     tab carries `lines` and `size_bytes` once it is
     known. `targets` are the names of the targets that the tab is about; empty means all. `figures` stand before its
-    tables.
+    tables. With a `call`, one can be typed whose verdict becomes part of its tables.
     """
 
     key: str
@@ -230,6 +237,7 @@ class Tab(TypedDict):
     targets: list[str]
     lines: NotRequired[int]
     size_bytes: NotRequired[int]
+    call: NotRequired[CallBox]
 
 
 class Target(TypedDict):

@@ -113,6 +113,11 @@ export interface Heat {
   texts: string[];
 }
 
+export interface CallBox {
+  text: string;
+  note: string;
+}
+
 export interface Tab {
   key: string;
   title: string;
@@ -128,6 +133,7 @@ export interface Tab {
   targets: string[];
   lines?: number;
   size_bytes?: number;
+  call?: CallBox;
 }
 
 export interface Target {
