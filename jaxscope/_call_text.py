@@ -200,7 +200,8 @@ class _Reader:
         begin, end = (
             len(self._source[:offset].decode(errors="replace")) - 2 for offset in (node.col_offset, node.end_col_offset)
         )
-        return begin, end
+        # A generator expression has the parentheses of the call for its own.
+        return max(begin, 0), end
 
     def _refuse_node(self, node: Any, found: str, advice: str = _WHAT_IS_READ) -> NoReturn:
         self._refuse(*self._place(node), found, advice)
