@@ -136,9 +136,13 @@ def mismatch_table(mismatches: Mismatches, call_text: str = "") -> Table:
         tone=tone,
         columns=column_list("mismatches", "path", "compiled", "called", "differs", "verdict", "advice"),
         rows=rows,
-        notes=[*([f"The call: {call_text}"] if call_text else []), *mismatches.notes],
+        notes=[*([f"The call: {_cut(call_text)}"] if call_text else []), *mismatches.notes],
         empty="Every argument agrees with the compiled signature.",
     )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAXIMUM_TITLE_LENGTH else f"{text[: _MAXIMUM_TITLE_LENGTH - 1]}…"
 
 
 def _argument_table(signature: Signature) -> Table:

@@ -1,5 +1,5 @@
 /** The box into which a call is typed, for the kernel to judge; it stays as it is while the tables below it change. */
-import { h, on, replace } from "./dom.js";
+import { h, on, prose, replace } from "./dom.js";
 
 /**
  * @param {(text: string | null, onAnswer: import("./source.js").OnAnswer) => void} check asks the kernel; for no text, only whether it is there
@@ -20,7 +20,7 @@ export function makeCallBox(check, signal) {
   const answer = (words, isRefusal) => {
     element.hidden = false;
     replace(status, isRefusal ? "" : words);
-    replace(alert, isRefusal ? words : "");
+    replace(alert, ...prose(isRefusal ? words : ""));
   };
   const ask = () => {
     answer("Asked the kernel…", false);

@@ -58,7 +58,7 @@ def live_page(new_page, monkeypatch):
         page = new_page(**options)
         page.goto("about:blank")
         page.expose_function("kernel", kernel)
-        page.set_content("<div id=place></div>")
+        page.set_content("<!doctype html><html lang=en><title>calls</title><main id=place><h1>calls</h1></main></html>")
         page.evaluate(RENDER, [widget.bundle(), model.view])
         page.locator("[role=tab][data-key=types]").click()
         return page
@@ -77,7 +77,7 @@ def cells(page, table):
 
 def test_a_typed_call_is_judged_where_it_stands(live_page, inspection):
     page = live_page(inspection)
-    field = page.get_by_label("call")
+    field = page.get_by_role("textbox", name="call")
     field.wait_for()
     assert field.input_value() == "{'w': f32[4,4]}, f32[8,4]"
     assert page.locator("[data-table=mismatches]").count() == 0
@@ -87,7 +87,7 @@ def test_a_typed_call_is_judged_where_it_stands(live_page, inspection):
     expected = inspection.check({"w": "f32[4,4]"}, "bf16[8,4]")
     assert page.locator("[data-table=mismatches] .summary").inner_text() == f"✕ {expected.summary}"
     assert page.locator("[data-table=cache] .summary").inner_text() == f"▲ {expected.cache.summary}"
-    assert cells(page, "mismatches")[:3] == ["x", "f32[8,4]", "bf16[8,4] ✕"]
+    assert cells(page, "mismatches")[:3] == ["x", "f32[8,4]", "✕ bf16[8,4]"]
     assert page.locator(STATUS).inner_text() == f"{expected.summary}. {expected.cache.summary}"
     assert field.input_value() == '{"w": f32[4,4]}, bf16[8,4]' and page.evaluate(FOCUSED) == "INPUT"
     # The same by the button, twice: a verdict that has not changed is still an answer.
