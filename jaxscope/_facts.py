@@ -40,6 +40,7 @@ from jaxscope._call_text import read_call_text, write_call_text
 from jaxscope._collector import collector_put_off
 from jaxscope._dumps import dump_texts
 from jaxscope._failures import Explanation, explain, expression_at, message_of
+from jaxscope._findings import Findings, find
 from jaxscope._inputs import Request
 from jaxscope._ir import hlo, stablehlo
 from jaxscope._ir import jaxpr as jaxpr_parser
@@ -444,6 +445,12 @@ class Facts:
         """
         jaxpr = self.require_product("trace").jaxpr
         return type_flow(jaxpr, self._stage_listing("jaxpr"), self._stages["trace"].truncations)
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What is worth saying about the program."""
+        with collector_put_off():
+            return find(self)
 
     def check(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Mismatches, CacheVerdict | Unavailable]:
         """How a call differs from the signature, and what jit does for it after the inspected one.

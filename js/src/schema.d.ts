@@ -118,6 +118,22 @@ export interface CallBox {
   note: string;
 }
 
+export interface Paragraph {
+  heading: string;
+  text: string;
+}
+
+export interface FindingView {
+  rule: string;
+  title: string;
+  severity: string;
+  tone: "" | "error" | "warning" | "muted" | "good";
+  found: string;
+  advice: string;
+  places: Place[];
+  links: Link[];
+}
+
 export interface Tab {
   key: string;
   title: string;
@@ -134,6 +150,8 @@ export interface Tab {
   lines?: number;
   size_bytes?: number;
   call?: CallBox;
+  findings?: FindingView[];
+  rules?: Record<string, Paragraph[]>;
 }
 
 export interface Target {
