@@ -10,13 +10,13 @@ import ast
 import keyword
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import jax
 import numpy as np
 
-from jaxscope import _jax_types
+from jaxscope import _jax, _jax_types
 from jaxscope._specs import is_spec, parse_spec
 from jaxscope.errors import InputError
 
@@ -248,34 +248,46 @@ def _keyword(name: str) -> str:
     return name
 
 
-def _written(value: Any) -> str:
+def _written(value: Any, depth: int = 0) -> str:
+    """The text of a value inside so many brackets."""
     kind = type(value)
     if kind is tuple:
-        inner = ", ".join(map(_written, value))
-        return f"({inner},)" if len(value) == 1 else f"({inner})"
+        return _written_tuple(value, depth, _written)
     if kind is list:
-        return f"[{', '.join(map(_written, value))}]"
+        return f"[{', '.join(_written(item, _deeper(depth)) for item in value)}]"
     if kind is dict:
-        return f"{{{', '.join(f'{_plainly_written(key)}: {_written(item)}' for key, item in value.items())}}}"
+        inner = _deeper(depth)
+        items = (f"{_plainly_written(key, inner)}: {_written(item, inner)}" for key, item in value.items())
+        return f"{{{', '.join(items)}}}"
+    if kind is set and value:
+        return f"{{{', '.join(sorted(_plainly_written(item, _deeper(depth)) for item in value))}}}"
     if kind is str and is_spec(value):
         raise _NotWritten  # It would be read as the type.
-    if kind is set and value:
-        return f"{{{', '.join(sorted(map(_plainly_written, value)))}}}"
-    if isinstance(value, jax.ShapeDtypeStruct | jax.Array | np.ndarray | np.generic):
+    if isinstance(value, jax.ShapeDtypeStruct | jax.Array | np.ndarray | np.generic) and not _jax.is_tracer(value):
         return _written_type(value)
-    return _plainly_written(value)
+    return _plainly_written(value, depth)
 
 
-def _plainly_written(value: Any) -> str:
+def _plainly_written(value: Any, depth: int) -> str:
     kind = type(value)
     if value is None or kind in (bool, int, str, bytes):
         return repr(value)
     if kind in (float, complex) and np.isfinite(value):
-        return repr(value)
+        return repr(value).strip("()")
     if kind is tuple:
-        inner = ", ".join(map(_plainly_written, value))
-        return f"({inner},)" if len(value) == 1 else f"({inner})"
+        return _written_tuple(value, depth, _plainly_written)
     raise _NotWritten
+
+
+def _written_tuple(value: tuple[Any, ...], depth: int, write: Callable[[Any, int], str]) -> str:
+    inner = ", ".join(write(item, _deeper(depth)) for item in value)
+    return f"({inner},)" if len(value) == 1 else f"({inner})"
+
+
+def _deeper(depth: int) -> int:
+    if depth == _MAXIMUM_NESTING - 1:
+        raise _NotWritten
+    return depth + 1
 
 
 def _written_type(value: Any) -> str:
@@ -287,6 +299,8 @@ def _written_type(value: Any) -> str:
         f"@{axis} {size}" if axis else f"{size}" for axis, size in zip(axes, value.shape, strict=True)
     )
     weak_type = bool(getattr(getattr(value, "aval", value), "weak_type", False))
+    if not (_jax_types.is_extended(value) or _jax.is_array_dtype(value.dtype)):
+        raise _NotWritten
     text = f"{'~' * weak_type}{_jax_types.short_array_type((), value.dtype).removesuffix('[]')}[{dimensions}]"
     try:
         found = parse_spec(text, None if is_free else sharding.mesh)

@@ -143,8 +143,14 @@ def test_containers_that_cannot_be_typed_are_left_to_python():
 
 
 def test_types_without_a_text_are_left_to_python():
-    many = jaxscope.inspect(lambda xs: sum(xs), [VECTOR] * 300)
-    assert "too many to stand in one line" in types_tab(many._source.view)["call"]["note"]
+    for count in (300, 400):
+        many = jaxscope.inspect(lambda xs: xs[0], [VECTOR] * count)
+        assert "too many to stand in one line" in types_tab(many._source.view)["call"]["note"]
+    nested = VECTOR
+    for _ in range(300):
+        nested = [nested]
+    deep = jaxscope.inspect(lambda x: 1.0, nested)
+    assert "cannot be typed here" in types_tab(deep._source.view)["call"]["note"]
     tangent = jax.eval_shape(lambda: jax.jvp(lambda n: n, (1,), (jnp.zeros((), jax.dtypes.float0),))[1])
     none = jaxscope.inspect(lambda x, t: x, VECTOR, tangent)
     call = types_tab(none._source.view)["call"]

@@ -3,6 +3,7 @@
 import ast
 import builtins
 import collections
+import functools
 import math
 import os
 
@@ -290,6 +291,7 @@ def _is_name(name):
 
 
 Pair = collections.namedtuple("Pair", "a b")
+seen: list = []
 NOT_WRITTEN = {
     "named tuple": Pair(1, 2),
     "ordered dict": collections.OrderedDict(a=1),
@@ -302,12 +304,23 @@ NOT_WRITTEN = {
     "very many digits": 1 << 20_000,
     "device": abstract((2,), jnp.float32, sharding=jax.sharding.SingleDeviceSharding(jax.devices()[0])),
     "key of a dict": {object(): 1},
+    "array of objects": np.array([object()]),
+    "records": np.zeros(2, [("a", int)]),
+    "tracer": jax.make_jaxpr(lambda x: seen.append(x))(1.0) and seen[0],
+    "nested too deeply": functools.reduce(lambda inner, _: [inner], range(100), 1),
 }
 
 
 @pytest.mark.parametrize("name", NOT_WRITTEN)
 def test_what_cannot_be_read_back_is_not_written(name):
     assert write_call_text((), {"x": [NOT_WRITTEN[name]]}) is None
+
+
+def test_what_is_nested_as_deeply_as_can_be_read_is_written():
+    for leaf in (1 - 2j, X):
+        for make in (lambda inner: [inner], lambda inner: (inner,), lambda inner: {(): inner}):
+            value = functools.reduce(lambda inner, _, make=make: make(inner), range(98), leaf)
+            assert same(read_call_text(write_call_text((value,), {})), ((value,), {}))
 
 
 def test_names_that_python_keeps_are_not_written():

@@ -16,13 +16,21 @@ from jaxscope._call_text import write_call_text
 
 # Nobody edits a longer line.
 MAXIMUM_LENGTH = 2_000
+_SHORTEST_TYPE = len("i4[], ")
 _WRITTEN_CONTAINERS = (tuple, list, dict, type(None))
 _IN_PYTHON = "inspection.check(...) in Python takes them."
 
 
 def compiled_call_text(types: _jax_types.InputTypes) -> str | Unavailable:
     """The compiled types as a call, such as ``f32[8,128], {'w': bf16[128,64]}``."""
-    if (other := _other_container(types.tree)) is not None:
+    too_many = Unavailable(f"The compiled types are too many to stand in one line; {_IN_PYTHON}")
+    if len(types.avals) * _SHORTEST_TYPE > MAXIMUM_LENGTH:
+        return too_many
+    try:
+        other = _other_container(types.tree)
+    except RecursionError:
+        return Unavailable(f"The arguments are nested too deeply to be typed here; {_IN_PYTHON}")
+    if other is not None:
         return Unavailable(
             f"The program takes containers that cannot be typed here ({shorten(other.__name__)}); {_IN_PYTHON}"
         )
@@ -31,10 +39,8 @@ def compiled_call_text(types: _jax_types.InputTypes) -> str | Unavailable:
         # Of tuples, lists and dicts only: no code of the user runs.
         args, kwargs = jax.tree_util.tree_unflatten(types.tree, leaves)
         text = write_call_text(args, kwargs)
-        if text is not None and len(text) <= MAXIMUM_LENGTH:
-            return text
         if text is not None:
-            return Unavailable(f"The compiled types are too many to stand in one line; {_IN_PYTHON}")
+            return text if len(text) <= MAXIMUM_LENGTH else too_many
     return Unavailable(f"The program takes types that cannot be typed here; {_IN_PYTHON}")
 
 

@@ -66,7 +66,7 @@ class ViewSource:
             UnavailableError: The tab takes no call.
         """
         facts, base = self._programs.find(tab)
-        if base != "types" or call_box(facts) is None:
+        if base != "types" or not facts.has_ended or call_box(facts) is None:
             raise UnavailableError(
                 f"Judging a call that was typed in the tab {tab!r}: there is no signature to compare it with. "
                 "Reload the view; it may be of another version."
