@@ -109,7 +109,8 @@ def test_what_cannot_be_read_is_told_and_stays(live_page, inspection):
     field.press("Enter")
     alert = page.locator(ALERT)
     alert.wait_for()
-    assert "at column 9, `open('/etc/passwd')` is a call, and nothing is run here" in alert.inner_text()
+    assert "at column 9, open('/etc/passwd') is a call, and nothing is run here" in alert.inner_text()
+    assert alert.locator("code").inner_text() == "open('/etc/passwd')"
     assert page.locator(STATUS).inner_text() == ""
     assert field.input_value() == "f32[8], open('/etc/passwd')" and page.evaluate(FOCUSED) == "INPUT"
     assert page.locator("[data-table=mismatches]").inner_text() == before
