@@ -14,11 +14,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+import jax
+
 from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.buffers import MemoryCurve
 from jaxscope._analysis.cache_call import judge_call
 from jaxscope._analysis.cache_verdict import CacheVerdict
-from jaxscope._analysis.call_key import CallKey
+from jaxscope._analysis.call_key import CallKey, static_by_identity
 from jaxscope._analysis.call_stacks import complete_stacks
 from jaxscope._analysis.compiled_call import compiled_call_text, mesh_of_inputs
 from jaxscope._analysis.cost import CostTable, cost_of
@@ -36,6 +38,7 @@ from jaxscope._analysis.stablehlo_cost import count_stablehlo
 from jaxscope._analysis.type_flow import TypeFlow, type_flow
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
+from jaxscope._analysis.xla_sizes import likely_convention
 from jaxscope._call_text import read_call_text, write_call_text
 from jaxscope._collector import collector_put_off
 from jaxscope._dumps import dump_texts
@@ -74,6 +77,9 @@ class Facts:
             there was none.
         cache: What jit does for that call after the inspected one, or why nobody can tell; None likewise.
         call_text: That call as text, "" where it cannot be written; None likewise.
+        cache_entries: How many entries jit kept for the function when it was inspected; None where it does not say.
+        static_by_identity: The static arguments, as (name, shortened repr), that equal nothing but themselves; of a
+            function that the user jitted.
         running: The key of the stage that runs now; None before and after.
         dump_seconds: What compiling once more for listings below HLO took; None where nobody asked for them.
     """
@@ -100,6 +106,9 @@ class Facts:
         self.cache: CacheVerdict | Unavailable | None = None
         self.call_text: str | None = None
         self._jitted, self._first_call = jitted, first_call
+        self.cache_entries = _jax.cache_entries(jitted)
+        by_user = request.kind == "jitted" and isinstance(first_call, CallKey)
+        self.static_by_identity = static_by_identity(first_call) if by_user else ()
         self.running: str | None = None
         self._stages: dict[str, Stage] = {}
         self._listings: dict[str, LinkedListing] = {}
@@ -379,7 +388,7 @@ class Facts:
             listing = self.listing(key).listing
             with collector_put_off():
                 self._costs[key] = (
-                    count_module(self._hlo_module)
+                    count_module(self.hlo_module)
                     if key == "hlo"
                     else count_stablehlo(listing, self._stage_listing("jaxpr"))
                 )
@@ -398,7 +407,12 @@ class Facts:
         return self.program_cost(key) if self._stage_listing(key) is not None else None
 
     @cached_property
-    def _hlo_module(self) -> HloModule:
+    def hlo_module(self) -> HloModule:
+        """The compiled program as a graph.
+
+        Raises:
+            UnavailableError: There is no compiled text.
+        """
         return read_module(self.listing("hlo").listing)
 
     @cached_property
@@ -424,7 +438,8 @@ class Facts:
         if self._stage_listing("hlo") is None:
             return ()
         with collector_put_off():
-            return reconcile_module(self._hlo_module, self.program_cost("hlo"), self.cost.after)
+            likely = likely_convention(jax.__version_info__, self._compiled_for)
+            return reconcile_module(self.hlo_module, self.program_cost("hlo"), self.cost.after, likely)
 
     @cached_property
     def python_lines(self) -> Mapping[tuple[str, int], int]:
