@@ -299,6 +299,8 @@ def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], Page
     page = build(facts)
     more = _type_flow(facts) if key == "types" else []
     tab.update(status="done", count=page.count, figures=page.figures, tables=[*page.tables, *more])
+    if page.call is not None:
+        tab["call"] = page.call
     return tab
 
 
