@@ -178,7 +178,12 @@ def _layout_copies(program: Program) -> list[_LayoutCopy]:
     ops = module.listing.ops
     moves: dict[int, tuple[KernelCost, int]] = {}
     for kernel in program.program_cost("hlo").kernels:
-        if kernel.is_counted and bytes_of(kernel) and (move := _changed_order(module, kernel.op)) is not None:
+        if (
+            kernel.is_counted
+            and not kernel.work
+            and bytes_of(kernel)
+            and (move := _changed_order(module, kernel.op)) is not None
+        ):
             moves[kernel.op] = kernel, move
     readers, places = _followed(module, linked, moves)
     return [
