@@ -46,6 +46,8 @@ class Program(Protocol):
     target: Target
     definition: Definition | None
     cache: CacheVerdict | Unavailable | None
+    cache_entries: int | None
+    static_by_identity: tuple[tuple[str, str], ...]
 
     @property
     def stages(self) -> Mapping[str, Stage]:
@@ -95,17 +97,17 @@ class Program(Protocol):
         """The parsed and linked listing of a stage."""
         ...
 
+    @property
+    def hlo_module(self) -> HloModule:
+        """The compiled program as a graph."""
+        ...
+
     def program_cost(self, key: str) -> ProgramCost:
         """The account of the work of a listing."""
         ...
 
     def roll_up(self, key: str) -> RollUp:
         """The same, to be summed."""
-        ...
-
-    @property
-    def hlo_module(self) -> HloModule:
-        """The compiled HLO as a graph."""
         ...
 
 
