@@ -6,6 +6,7 @@ Input: none. Output: `RULES`.
 from jaxscope._findings import (
     captured_constants,
     constant_folding,
+    host_callbacks,
     stale_captures,
     unrolled_repetition,
     unused_arguments,
@@ -15,6 +16,7 @@ from jaxscope._findings.records import Rule
 RULES: tuple[Rule, ...] = (
     captured_constants.RULE,
     constant_folding.RULE,
+    host_callbacks.RULE,
     stale_captures.RULE,
     unrolled_repetition.RULE,
     unused_arguments.RULE,
