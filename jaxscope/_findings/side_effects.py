@@ -139,7 +139,11 @@ class _Looker:
             ran_to: The last line that is known to have run.
         """
         node = self.function.node
-        yield from self.statements([ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body, ran_to)
+        if isinstance(node, ast.Lambda):
+            # Its result is used: what it calls is not called for its effect alone.
+            yield from self.expressions(node.body)
+        else:
+            yield from self.statements(node.body, ran_to)
 
     def statements(self, body: list[ast.stmt], ran_to: int) -> Iterator[_Effect]:
         may_have_left = False

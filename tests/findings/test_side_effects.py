@@ -199,5 +199,14 @@ def test_not_found_where_a_reference_of_jax_is_written():
     assert not findings_of(KEY, writes, "f32[3]")
 
 
+def test_not_found_of_a_method_whose_result_a_lambda_gives():
+    class Optimizer:
+        def update(self, x):
+            return x * 2
+
+    optimizer = Optimizer()
+    assert not findings_of(KEY, lambda x: optimizer.update(x), "f32[3]")
+
+
 def test_not_found_of_functions_that_were_not_traced():
     assert not findings_of(KEY, lambda x: x * 2, "f32[3]")
