@@ -16,7 +16,6 @@ from jaxscope._findings import (
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
-    memory_limit.RULE,
     captured_constants.RULE,
     unused_arguments.RULE,
     implicit_upcasts.RULE,
@@ -24,4 +23,5 @@ RULES: tuple[Rule, ...] = (
     recompiles.RULE,
     padded_sizes.RULE,
     donations.RULE,
+    memory_limit.RULE,
 )
