@@ -25,7 +25,6 @@ from jaxscope._findings import (
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
-    memory_limit.RULE,
     captured_constants.RULE,
     constant_folding.RULE,
     host_callbacks.RULE,
@@ -42,4 +41,5 @@ RULES: tuple[Rule, ...] = (
     layout_copies.RULE,
     split_kernels.RULE,
     dominant_collectives.RULE,
+    memory_limit.RULE,
 )
