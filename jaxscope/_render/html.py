@@ -84,6 +84,10 @@ class Source(Protocol):
         """Makes what a card has a `request` for, so that the view has it; raises with a readable message."""
         ...
 
+    def check(self, tab: str, text: str) -> str:
+        """Judges a call that was typed in a tab, so that the view has the verdict; says it in a line, or raises."""
+        ...
+
 
 def data_keys(view: View) -> Iterator[tuple[str, Tab]]:
     """What is sent on demand, and the tab that shows it: the listings, and the columns of charts."""

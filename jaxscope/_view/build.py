@@ -21,7 +21,7 @@ from jaxscope._view.cells import Page
 from jaxscope._view.comparison import comparison_tables
 from jaxscope._view.cost import cost_page
 from jaxscope._view.failure import failure_marks, failure_view
-from jaxscope._view.findings import findings_page
+from jaxscope._view.findings import finding_marks, findings_page
 from jaxscope._view.format import format_count, format_share
 from jaxscope._view.heat import heat_of
 from jaxscope._view.memory import memory_page
@@ -81,14 +81,16 @@ def _heat(programs: Programs) -> dict[str, Heat]:
 
 
 def _marks(programs: Programs) -> list[Mark]:
-    """What is said about lines."""
-    try:
-        return list(failure_marks(programs))
-    except Exception:
-        # The tab of the stage that failed says what went wrong.
-        if not CONTAIN_FAILURES:
-            raise
-        return []
+    """What is said about lines: where stages failed, and what findings are about."""
+    found: list[Mark] = []
+    for marks_of in (failure_marks, finding_marks):
+        try:
+            found += marks_of(programs)
+        except Exception:
+            # The tab of the stage that failed, or that of the findings, says what went wrong.
+            if not CONTAIN_FAILURES:
+                raise
+    return found
 
 
 def _program_tabs(programs: Programs, facts: Facts) -> list[Tab]:
@@ -297,6 +299,8 @@ def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], Page
     page = build(facts)
     more = _type_flow(facts) if key == "types" else []
     tab.update(status="done", count=page.count, figures=page.figures, tables=[*page.tables, *more])
+    if page.call is not None:
+        tab["call"] = page.call
     return tab
 
 

@@ -216,6 +216,13 @@ class Mark(TypedDict):
     note: str
 
 
+class CallBox(TypedDict):
+    """A field for a call to be judged by the kernel: what stands in it, and what can be typed."""
+
+    text: str
+    note: str
+
+
 class Operand(TypedDict):
     """A value that an expression names, and its type: ``params['w']``, ``f32[3,4]``."""
 
@@ -285,8 +292,9 @@ class Tab(TypedDict):
     `count` is a short string such as ``18 eqns`` ("" while unknown), `seconds` the stage's own time (None where there
     is none), `reason` why a tab without content has none, or what opening one costs that is made on request. A listing
     tab carries `lines` and `size_bytes` once it is known, a failed one for what there was until then. `targets` are the
-    names of the targets that the tab is about; empty means all. `figures` stand before its tables. The tab of findings
-    has `findings`, and the documentation of their `rules`.
+    names of the targets that the tab is about; empty means all. `figures` stand before its tables. With a `call`, one
+    can be typed whose verdict becomes part of its tables. The tab of findings has `findings`, and the documentation of
+    their `rules`.
     """
 
     key: str
@@ -303,6 +311,7 @@ class Tab(TypedDict):
     targets: list[str]
     lines: NotRequired[int]
     size_bytes: NotRequired[int]
+    call: NotRequired[CallBox]
     findings: NotRequired[list[FindingView]]
     rules: NotRequired[dict[str, list[Paragraph]]]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from jaxscope._programs import Programs
 from jaxscope._view.build import build_view
+from jaxscope._view.call_box import call_box, verdict_line
 from jaxscope._view.failure import first_row
 from jaxscope._view.heat import line_costs
 from jaxscope._view.listing import index_listing, index_python
@@ -57,6 +58,22 @@ class ViewSource:
                 "Reload the view; it may be of another version."
             )
         facts.read_buffer_assignment()
+
+    def check(self, tab: str, text: str) -> str:
+        """Judges a call that was typed in a tab, whose tables then show the verdict; the verdict in a line.
+
+        Raises:
+            InputError: The text is no call of types and literal values.
+            UnavailableError: The tab takes no call.
+        """
+        facts, base = self._programs.find(tab)
+        if base != "types" or not facts.has_ended or call_box(facts) is None:
+            raise UnavailableError(
+                f"Judging a call that was typed in the tab {tab!r}: there is no signature to compare it with. "
+                "Reload the view; it may be of another version."
+            )
+        facts.take_call_text(text)
+        return verdict_line(facts)
 
     def listing(self, key: str) -> tuple[bytes, bytes]:
         """Index (as JSON) and text of a listing in UTF-8, for the browser; of a chart's data, the text is empty."""

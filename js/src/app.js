@@ -79,7 +79,7 @@ export class App {
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     root.replaceChildren(Object.assign(document.createElement("style"), { textContent: styles }), this.element);
 
-    this.strip = new Strip(strip, { onSelect: (key) => this.selectTab(key), panel: "body", signal });
+    this.strip = new Strip(strip, { onSelect: (key) => this.selectTab(key), said: (key) => this.#said(key), panel: "body", signal });
     /** @type {import("./pane.js").PaneEvents} */
     const events = {
       onSelect: (side, key) => this.selectListing(side, key),
@@ -241,6 +241,19 @@ export class App {
   #said(key) {
     const name = this.#named(key);
     return this.view.marks.filter(({ listing }) => listing === name);
+  }
+
+  /** Goes to the next line that something is said of: in the pane with the focus, or else in one that has such lines. @param {number} step @param {HTMLElement} target where the focus is */
+  stepMark(step, target) {
+    const panes = this.shownPanes.filter(({ listingPane: { loadedListing } }) => loadedListing && this.#said(loadedListing.key).length);
+    const pane = panes.find(({ element }) => element.contains(target)) ?? panes[0];
+    if (this.paneBox.hidden || !pane) {
+      this.live.say("No line here has a finding.", "mark");
+      return;
+    }
+    const { cursorLine, loadedListing } = pane.listingPane;
+    const lines = this.#said(/** @type {LoadedListing} */ (loadedListing).key).map(({ line }) => line).sort((one, other) => (one - other) * step);
+    this.jumps.go(pane, lines.find((line) => cursorLine < 0 || (line - cursorLine) * step > 0) ?? lines[0]);
   }
 
   /** What the strip shows: what there is for the chosen target. */

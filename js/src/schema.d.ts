@@ -113,6 +113,11 @@ export interface Mark {
   note: string;
 }
 
+export interface CallBox {
+  text: string;
+  note: string;
+}
+
 export interface Operand {
   expression: string;
   type: string;
@@ -162,6 +167,7 @@ export interface Tab {
   targets: string[];
   lines?: number;
   size_bytes?: number;
+  call?: CallBox;
   findings?: FindingView[];
   rules?: Record<string, Paragraph[]>;
 }
