@@ -52,7 +52,7 @@ def check_every_tab(page, axe: str) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "size"), LOOKS)
-@pytest.mark.parametrize("name", ["attention", "failed", "running", "hostile"])
+@pytest.mark.parametrize("name", ["attention", "failed", "failed_in_a_loop", "running", "hostile"])
 def test_axe_finds_nothing_in_any_tab(open_source, axe, name, scheme, size):
     page = open_source(
         getattr(sample, name)(),
