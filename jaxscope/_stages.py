@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from jaxscope import _jax, _jax_topology, _jax_worker
+from jaxscope import _jax, _jax_failures, _jax_topology, _jax_worker
 from jaxscope._failures import message_of
 from jaxscope._inputs import Request
 from jaxscope._placement import Placement, place
@@ -207,6 +207,7 @@ class _Steps:
             with self._placement.lowering():
                 self._lowered = _jax.unwrap_stage(request.function.lower(*request.args, **request.kwargs))
         elif self._lowered is None:
+            _jax_failures.refuse_leaked_tracers(self._traced)
             platforms = self._placement.lowering_platforms
             with self._placement.lowering():
                 self._lowered = self._traced.lower(**({"lowering_platforms": platforms} if platforms else {}))
