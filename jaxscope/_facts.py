@@ -38,6 +38,7 @@ from jaxscope._analysis.work import ProgramCost
 from jaxscope._collector import collector_put_off
 from jaxscope._dumps import dump_texts
 from jaxscope._failures import Explanation, explain, expression_at, message_of
+from jaxscope._findings import Findings, find
 from jaxscope._inputs import Request
 from jaxscope._ir import hlo, stablehlo
 from jaxscope._ir import jaxpr as jaxpr_parser
@@ -438,6 +439,12 @@ class Facts:
         """
         jaxpr = self.require_product("trace").jaxpr
         return type_flow(jaxpr, self._stage_listing("jaxpr"), self._stages["trace"].truncations)
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What is worth saying about the program."""
+        with collector_put_off():
+            return find(self)
 
     def judge_cache(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> CacheVerdict | Unavailable:
         """What jit does for a call after the inspected one, under the settings of this moment."""

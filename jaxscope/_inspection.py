@@ -28,6 +28,7 @@ from jaxscope._analysis.signature import signature_frame
 from jaxscope._analysis.type_flow_columns import overflow_frame, type_flow_frame
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
+from jaxscope._findings.frame import findings_frame
 from jaxscope._programs import Programs
 from jaxscope._render.display import Display, has_front_end, running_shell
 from jaxscope._render.html import render_table, visible
@@ -452,6 +453,14 @@ class Inspection:
             UnavailableError: There is no jaxpr.
         """
         return self._frame(lambda facts: overflow_frame(facts.type_flow))
+
+    @property
+    def findings(self) -> "pd.DataFrame":
+        """One row per piece of advice, the worst first: severity, rule, what was found, what to do, where.
+
+        Rules that failed stand in ``findings.attrs["broken"]``. With several targets, a column ``target`` comes first.
+        """
+        return self._frame(lambda facts: findings_frame(facts.findings))
 
     @property
     def ops(self) -> "pd.DataFrame":

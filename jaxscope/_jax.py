@@ -153,6 +153,25 @@ def every_jaxpr(closed_jaxpr: Any) -> Iterator[Any]:
                 waiting.extend(jaxprs_in(parameter))
 
 
+def captured_values(closed_jaxpr: Any) -> Iterator[tuple[Any, Any]]:
+    """Each variable that stands for an array from outside a traced function, and the array; inner functions' included.
+
+    A jitted function that is called inside another keeps what it captured in its own closed jaxpr.
+    """
+    waiting, seen = [closed_jaxpr], set()
+    while waiting:
+        closed = waiting.pop()
+        if id(closed) in seen:
+            continue
+        seen.add(id(closed))
+        open_jaxpr = getattr(closed, "jaxpr", closed)
+        yield from zip(open_jaxpr.constvars, getattr(closed, "consts", None) or ())
+        for equation in open_jaxpr.eqns:
+            for parameter in equation.params.values():
+                parts = parameter if isinstance(parameter, tuple | list) else (parameter,)
+                waiting.extend(part for part in parts if isinstance(getattr(part, "jaxpr", part), core.Jaxpr))
+
+
 def all_avals(closed_jaxpr: Any) -> Iterator[Any]:
     """The types of every input, constant and equation result."""
     for jaxpr in every_jaxpr(closed_jaxpr):

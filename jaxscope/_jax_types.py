@@ -343,7 +343,7 @@ def captured_constants(traced: Any) -> list[Any]:
 
     With `jax_use_simplified_jaxpr_constants` they are literals inside equations, else `ClosedJaxpr.consts`.
     """
-    found = {id(constant): constant for constant in traced.jaxpr.consts}
+    found = {id(constant): constant for _, constant in _jax.captured_values(traced.jaxpr)}
     if getattr(jax.config, "jax_use_simplified_jaxpr_constants", False):
         for literal in _array_literals(traced.jaxpr):
             found[id(literal)] = literal

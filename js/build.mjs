@@ -3,9 +3,10 @@
  * styles inside. Fails when it grows over the limit, because anywidget saves it again with every widget of a notebook.
  */
 import { build, transform } from "esbuild";
-import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { deflateSync } from "node:zlib";
+import { TEXTS, moduleOf, repeatedTexts, rewrite } from "./rewrite.mjs";
 import { shortenedProperties } from "./shorten.mjs";
 
 const LIMIT_BYTES = 120_000;
@@ -27,6 +28,21 @@ const styles = {
   },
 };
 
+/** The sources as `rewrite.mjs` says them shorter. */
+const shorter = {
+  name: "shorter",
+  /** @param {import("esbuild").PluginBuild} builder */
+  async setup(builder) {
+    const folder = new URL("src/", import.meta.url);
+    const names = (await readdir(folder)).filter((name) => name.endsWith(".js"));
+    const sources = new Map(await Promise.all(names.map(async (name) => /** @type {const} */ ([fileURLToPath(new URL(name, folder)), await readFile(new URL(name, folder), "utf8")]))));
+    const texts = repeatedTexts([...sources.values()]);
+    builder.onResolve({ filter: new RegExp(`^${TEXTS}$`) }, () => ({ path: TEXTS, namespace: TEXTS }));
+    builder.onLoad({ filter: /.*/, namespace: TEXTS }, () => ({ contents: moduleOf(texts) }));
+    builder.onLoad({ filter: /\.js$/ }, ({ path }) => ({ contents: rewrite(/** @type {string} */ (sources.get(path)), texts) }));
+  },
+};
+
 await mkdir(new URL("../jaxscope/static/", import.meta.url), { recursive: true });
 await build({
   absWorkingDir: here,
@@ -38,7 +54,8 @@ await build({
   mangleProps: await shortenedProperties(new URL(".", import.meta.url)),
   target: browsers,
   charset: "utf8",
-  plugins: [styles],
+  inject: ["builtins.mjs"],
+  plugins: [styles, shorter],
   legalComments: "none",
   logLevel: "warning",
 });

@@ -24,8 +24,8 @@ class BundleBuildHook(BuildHookInterface):
     def _sources(self) -> list[Path]:
         root = Path(self.root)
         folder = root / "js"
-        single = [folder / name for name in ("build.mjs", "shorten.mjs", "package.json", "package-lock.json")]
-        return [*single, *(folder / "src").rglob("*.*")]
+        single = [folder / name for name in ("package.json", "package-lock.json")]
+        return [*single, *folder.glob("*.mjs"), *(folder / "src").rglob("*.*")]
 
     def _is_fresh(self) -> bool:
         root = Path(self.root)
@@ -53,7 +53,7 @@ class BundleBuildHook(BuildHookInterface):
         node, npm = find_node()
         environment = dict(os.environ)
         environment["PATH"] = os.pathsep.join([str(Path(node).parent), environment.get("PATH", "")])
-        if not (folder / "node_modules" / "esbuild" / "package.json").is_file():
+        if not all((folder / "node_modules" / name / "package.json").is_file() for name in ("acorn", "esbuild")):
             # No install scripts: what esbuild needs comes as a package of its own for each platform.
             self._run([*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], environment)
         self._run([node, "build.mjs"], environment)

@@ -11,9 +11,14 @@ import { readFile, readdir } from "node:fs/promises";
 
 const SHARED = ["schema.d.ts", "dom.js", "preferences.js", "selection.js", "source.js", "transfer.js", "index.js"];
 // Names that would be kept although only objects of this program go by them: a browser has `element` in performance
-// entries, `sheet` in style elements. Whoever asks a browser for one of them takes it from here.
+// entries, `sheet` in style elements, and `related` is also a class in the style sheet. Whoever asks a browser for one
+// of them takes it from here.
 const OWN_MEANING = new Set(
-  "anchor arrangement burstBytes bytesPerSecond closed composed current element options panes pattern place preferences selection sheet timer total".split(" "),
+  (
+    "active anchor arrangement assembly burstBytes buttons bytesPerSecond closed composed configure current draw earlier element entry errors " +
+    "groups hovered linked measure moveTo offset opener options order pane panes pattern pinned place preferences problem promise refresh " +
+    "regex reject related retried scrollTo search selection sheet timer total version"
+  ).split(" "),
 );
 // `/** words */` and `// words`; only in the typedefs of source.js do comments name what is stored.
 const COMMENT = /\/\*[^]*?\*\/|\/\/.*$/gm;

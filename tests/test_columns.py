@@ -40,6 +40,7 @@ def frames():
         "alive": inspection.alive(),
         "allocations": inspection.allocations,
         "donations": inspection.donations,
+        "findings": inspection.findings,
     }
 
 

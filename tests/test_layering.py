@@ -36,6 +36,8 @@ ORDER = [
     {"_lower_level"},
     {"_links"},
     {"_analysis"},
+    {"_view.format"},
+    {"_findings"},
     {"_facts"},
     {"_programs"},
     {"_view"},

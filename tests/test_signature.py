@@ -366,3 +366,10 @@ def test_importing_the_analyses_does_not_import_pandas():
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert result.stdout.strip() == "False"
+
+
+def test_what_an_inner_jitted_function_captured_is_counted():
+    table = np.ones((16, 16), np.float32)
+    inner = jax.jit(lambda x: table @ x)
+    constants = signature_of(jax.jit(lambda x: inner(x) + 1).trace(np.ones(16, np.float32)), None, None).constants
+    assert (constants.count, constants.size_bytes) == (1, 1024)

@@ -22,7 +22,7 @@ from jaxscope._view.listing import python_tokens
 from jaxscope._view.model import LINE_MADE_BY_COMPILER, LINE_WITHOUT_OP, SCHEMA_VERSION, Tab, View
 from tests.programs import PROGRAMS
 
-KEYS = ["python", "jaxpr", "stablehlo", "hlo", "llvm_ir_unoptimised", "llvm_ir", "cost", "memory", "types"]
+KEYS = ["python", "jaxpr", "stablehlo", "hlo", "llvm_ir_unoptimised", "llvm_ir", "cost", "memory", "types", "findings"]
 
 
 def two_lines(x, y):
@@ -160,10 +160,10 @@ def test_tabs_follow_the_stages_while_they_run():
     wait, run, done = "pending", "running", "done"
     ask = "on request"  # what lies below compiled HLO, which no stage is
     assert states == [
-        [wait, run, wait, wait, wait, wait, wait],
-        [done, done, run, wait, wait, wait, wait],
-        [done, done, done, run, wait, wait, wait],
-        [done, done, done, done, ask, ask, done, done, done],
+        [wait, run, wait, wait, wait, wait, wait, wait],
+        [done, done, run, wait, wait, wait, wait, wait],
+        [done, done, done, run, wait, wait, wait, wait],
+        [done, done, done, done, ask, ask, done, done, done, done],
     ]
 
 

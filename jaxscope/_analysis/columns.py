@@ -12,6 +12,7 @@ from types import MappingProxyType
 from jaxscope._analysis.cache_verdict import CACHE_COLUMNS
 from jaxscope._analysis.cost_columns import COST_TABLES
 from jaxscope._analysis.entry import INSTRUCTION_PLACE, Entry
+from jaxscope._analysis.finding_columns import FINDING_COLUMNS
 from jaxscope._analysis.memory import TOTAL, TOTAL_FORMULA
 from jaxscope._analysis.memory_columns import MEMORY_TABLES
 from jaxscope._analysis.type_flow_columns import OVERFLOW_COLUMNS, TYPE_CHANGE_COLUMNS
@@ -357,6 +358,7 @@ COLUMNS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
         "targets": _TARGETS,
         **COST_TABLES,
         **MEMORY_TABLES,
+        "findings": FINDING_COLUMNS,
     }
 )
 

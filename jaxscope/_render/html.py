@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from jaxscope._view.format import format_seconds
-from jaxscope._view.model import FailureView, Figure, Place, Row, Tab, Table, View
+from jaxscope._view.model import FailureView, Figure, FindingView, Place, Row, Tab, Table, View
 from jaxscope.errors import UnavailableError
 
 BUNDLE = Path(__file__).resolve().parents[1] / "static" / "widget.js"
@@ -152,6 +152,16 @@ def _failure(title: str, failure: FailureView) -> str:
     )
 
 
+def _finding(finding: FindingView) -> str:
+    sign = _TONE_SIGNS.get(finding["tone"], "")
+    places = "".join(map(_place, finding["places"]))
+    return (
+        f"<p><strong>{sign} {escape(finding['severity'])}: {escape(finding['title'])}</strong></p>"
+        + (f"<ul>{places}</ul>" if places else "")
+        + f"<p>{_prose(finding['found'])} What to do: {_prose(finding['advice'])}</p>"
+    )
+
+
 def render_table(table: Table, most_rows: int | None = None) -> str:
     """One table as a static fragment.
 
@@ -247,7 +257,7 @@ def render_fallback(view: View, note: str = "") -> str:
     )
     parts += [_failure(titles[tab["key"]], tab["failure"]) for tab in view["tabs"] if tab["failure"]]
     for tab in view["tabs"]:
-        content = _figures(tab["figures"])
+        content = _figures(tab["figures"]) + "".join(map(_finding, tab.get("findings", [])))
         for table in tab["tables"]:
             content += render_table(table, GROUP_ROWS if "group" in table else FALLBACK_ROWS)
         if content:

@@ -10,7 +10,16 @@ from typing import Protocol
 
 from jaxscope._render.html import visible
 from jaxscope._view.format import format_seconds
-from jaxscope._view.model import LINE_MADE_BY_COMPILER, FailureView, Figure, ListingIndex, Tab, Table, View
+from jaxscope._view.model import (
+    LINE_MADE_BY_COMPILER,
+    FailureView,
+    Figure,
+    FindingView,
+    ListingIndex,
+    Tab,
+    Table,
+    View,
+)
 from jaxscope.lexers import LEXERS
 from jaxscope.lexers.grammar import DEFAULT_PUT_AWAY, hidden_spans
 
@@ -55,6 +64,8 @@ def render_text(source: TextSource, *, colour: bool = False, times: bool = False
         elif tab["reason"]:
             lines.append(tab["reason"])
         lines += figure_lines(tab["figures"])
+        for finding in tab.get("findings", []):
+            lines += _finding(finding)
         for table in tab["tables"]:
             lines += ["", *table_lines(table)] if len(tab["tables"]) > 1 or tab["figures"] else table_lines(table)
         # Messages of exceptions name objects by their address too.
@@ -89,6 +100,16 @@ def _failure(failure: FailureView) -> Iterator[str]:
     yield from (f"  {line}".rstrip() for line in failure["message"].split("\n"))
     if failure["advice"]:
         yield f"What to do: {failure['advice']}"
+
+
+def _finding(finding: FindingView) -> Iterator[str]:
+    yield f"{finding['severity']}: {finding['title']}"
+    for place in finding["places"]:
+        yield f"  {place['file']}:{place['line']} in {place['function']}"
+        if place["text"]:
+            yield f"    {place['text']}"
+    yield f"  {finding['found']}"
+    yield f"  What to do: {finding['advice']}"
 
 
 def figure_lines(figures: list[Figure]) -> Iterator[str]:

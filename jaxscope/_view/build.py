@@ -21,6 +21,7 @@ from jaxscope._view import tables
 from jaxscope._view.cells import Page
 from jaxscope._view.comparison import comparison_tables
 from jaxscope._view.cost import cost_page
+from jaxscope._view.findings import findings_page
 from jaxscope._view.format import format_count, format_share
 from jaxscope._view.heat import heat_of
 from jaxscope._view.memory import memory_page
@@ -110,18 +111,30 @@ def _program_tabs(programs: Programs, facts: Facts) -> list[Tab]:
             tab["tables"] = [*comparison_tables(key, programs), *tab["tables"]]
         tab["targets"] = [facts.target.name] if several else []
         tabs.append(tab)
+    findings = _contain(_findings_tab, facts, _tab("findings", "Findings", "tables"))
+    findings["targets"] = [facts.target.name] if several else []
+    tabs.append(findings)
     for tab in tabs:
         tab["key"] = programs.key(facts, tab["key"])
+        for finding in tab.get("findings", []):
+            finding["links"] = [_own(programs, facts, link) for link in finding["links"]]
         for table in tab["tables"]:
             _lead_to(programs, facts, table)
     return tabs
 
 
+def _own(programs: Programs, facts: Facts, link: Link) -> Link:
+    """The link into the listing of its own target; the Python side is that of all, and so can the jaxpr be."""
+    key = link["listing"]
+    is_shared = key == "python" or (key == "jaxpr" and programs.shares_trace(facts))
+    return link if is_shared else Link(listing=programs.key(facts, key), line=link["line"])
+
+
 def _lead_to(programs: Programs, facts: Facts, table: Table) -> None:
-    """Makes the links of a table lead to the listings of its own target; the Python side is that of all."""
+    """Makes the links of a table lead to the listings of its own target."""
     for row in table["rows"]:
-        if "link" in row and row["link"]["listing"] != "python":
-            row["link"] = Link(listing=programs.key(facts, row["link"]["listing"]), line=row["link"]["line"])
+        if "link" in row:
+            row["link"] = _own(programs, facts, row["link"])
     chart = table.get("chart")
     if chart is not None and chart["kind"] == "steps":
         chart["data"] = programs.key(facts, chart["data"])
@@ -292,6 +305,21 @@ def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], Page
     page = build(facts)
     more = _type_flow(facts) if key == "types" else []
     tab.update(status="done", count=page.count, figures=page.figures, tables=[*page.tables, *more])
+    return tab
+
+
+def _findings_tab(facts: Facts) -> Tab:
+    tab = _tab("findings", "Findings", "tables")
+    if not facts.has_ended:
+        return tab
+    if facts.product("trace") is None and facts.product("lower") is None and facts.product("compile") is None:
+        tab["status"], tab["reason"] = "not reached", "There is nothing to look at without a program."
+        return tab
+    if isinstance(facts.error, KeyboardInterrupt):
+        tab["status"], tab["reason"] = "not reached", "Interrupted. inspection.findings looks at what is there."
+        return tab
+    page = findings_page(facts)
+    tab.update(status="done", count=page.count, notes=page.notes, findings=page.findings, rules=page.rules)
     return tab
 
 

@@ -1,9 +1,9 @@
 """The contract between the facts and the pictures: what text, HTML and the widget are all made from.
 
 Problem: three renderers must show the same facts, and a saved picture must be readable without JAX or a kernel. Input:
-none; this module only defines the shapes. Output: `View` (small, synced with the browser), one `ListingIndex` per
-listing (large, sent deflated and on demand beside the listing's exact text), and `LiveColumns` for a chart of live
-buffers (as large, sent in the same way).
+none; this module only defines the shapes, and has over 400 lines because each field is documented here. Output: `View`
+(small, synced with the browser), one `ListingIndex` per listing (large, sent deflated and on demand beside the
+listing's exact text), and `LiveColumns` for a chart of live buffers (as large, sent in the same way).
 
 `js/src/schema.d.ts` is generated from this module by ``python -m tests.contract``; a test fails when it is stale.
 """
@@ -206,6 +206,36 @@ class Heat(TypedDict):
     texts: list[str]
 
 
+class Paragraph(TypedDict):
+    """A part of the documentation of a rule: ``Why it matters``, and paragraphs, those of code indented by four."""
+
+    heading: str
+    text: str
+
+
+class FindingView(TypedDict):
+    """A piece of advice.
+
+    Attributes:
+        rule: The stable name of the rule, under which `Tab.rules` has its documentation.
+        title: What it is called.
+        severity: ``error``, ``warning`` or ``note``; `tone` is the same for the eye.
+        found: What is there.
+        advice: What to do.
+        places: The line of Python that it is about, or nothing.
+        links: Its lines, that of Python first where that is shown.
+    """
+
+    rule: str
+    title: str
+    severity: str
+    tone: Tone
+    found: str
+    advice: str
+    places: list[Place]
+    links: list[Link]
+
+
 class Tab(TypedDict):
     """One entry of the strip.
 
@@ -213,7 +243,7 @@ class Tab(TypedDict):
     is none), `reason` why a tab without content has none, or what opening one costs that is made on request. A listing
     tab carries `lines` and `size_bytes` once it is
     known. `targets` are the names of the targets that the tab is about; empty means all. `figures` stand before its
-    tables.
+    tables. The tab of findings has `findings`, and the documentation of their `rules`.
     """
 
     key: str
@@ -230,6 +260,8 @@ class Tab(TypedDict):
     targets: list[str]
     lines: NotRequired[int]
     size_bytes: NotRequired[int]
+    findings: NotRequired[list[FindingView]]
+    rules: NotRequired[dict[str, list[Paragraph]]]
 
 
 class Target(TypedDict):

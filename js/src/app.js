@@ -3,7 +3,7 @@
  * (tab, panes, pins, hover) and tells each what to draw; a part that throws shows so and the others stay.
  */
 import { SCHEMA_VERSION } from "./constants.js";
-import { QUIETLY, append, h, isModified, on, replace, setAttribute } from "./dom.js";
+import { QUIETLY, append, around, h, isModified, on, onResize, replace, setAttribute } from "./dom.js";
 import { guard, renderBroken } from "./failure.js";
 import { commandsOf } from "./commands.js";
 import { Help } from "./help.js";
@@ -113,14 +113,13 @@ export class App {
     for (const pane of [this.panes.left, this.panes.right]) this.jumps.watch(pane);
     const checkTheme = followTheme(this.element, signal);
     let arranged = this.layout.arrangement;
-    const observer = new ResizeObserver(() => {
+    const onSize = () => {
       this.layout.width = 0;
       checkTheme();
       if (arranged !== this.layout.arrangement || this.layout.isFull) this.#drawPreferences();
       arranged = this.layout.arrangement;
-    });
-    observer.observe(this.element);
-    on(signal, "abort", () => observer.disconnect());
+    };
+    onResize(this.element, onSize, signal);
     on(this.element, "keydown", (event) => this.#onKey(event), signal);
     source.onChange(() => this.refresh(), signal);
     this.refresh();
@@ -361,7 +360,7 @@ export class App {
 
   /** @param {Event} event */
   #onRemove(event) {
-    const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-remove]"));
+    const button = around(event, "[data-remove]");
     if (button) this.unpin(Number(button.dataset.remove));
   }
 

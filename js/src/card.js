@@ -1,6 +1,6 @@
 /** The cards of a report: a head, a picture, and rows of figures; of tables that answer one question in several ways, one. */
 import { renderScatter, renderStack } from "./charts.js";
-import { append, h, on, replace } from "./dom.js";
+import { append, around, h, on, replace } from "./dom.js";
 import { grouped, plural } from "./numbers.js";
 import { renderSteps } from "./steps.js";
 import { SIGNS, makeGrid } from "./table.js";
@@ -31,7 +31,14 @@ export const renderFigures = (figures) =>
   h("ul.figures", {}, ...figures.map(({ label, value, note, help, tone }) => h("li", { title: help }, h("b", {}, value), h("span", {}, label), h("small", { class: `tone-${tone}` }, signed(tone, note)))));
 
 /** @param {keyof typeof SIGNS} tone @param {string} text */
-const signed = (tone, text) => (SIGNS[tone] && text ? `${SIGNS[tone]} ${text}` : text);
+export const signed = (tone, text) => (SIGNS[tone] && text ? `${SIGNS[tone]} ${text}` : text);
+
+/** Has what names a line lead there. @param {HTMLElement} element @param {Reader["jump"]} jump @param {AbortSignal} signal */
+export const followLinks = (element, jump, signal) =>
+  on(element, "click", (event) => {
+    const { listing, line } = around(event, "[data-listing]")?.dataset ?? {};
+    if (listing !== undefined) jump({ listing, line: Number(line) });
+  }, signal);
 
 /** @param {Table[]} tables of one group @param {Reader} reader @returns {HTMLElement} */
 export function renderCard(tables, reader) {
@@ -40,10 +47,7 @@ export function renderCard(tables, reader) {
   const { key, title, source, summary, tone, rows, notes, chart, request, group = "" } = table;
   const head = h("header.card-head", {}, h("h2", {}, title), source && h("span.source", {}, "source: ", source), h("span", { class: `summary tone-${tone}` }, signed(tone, summary)));
   const card = h("section.card", { "data-table": key }, head);
-  on(card, "click", ({ target }) => {
-    const { listing, line } = target.closest("[data-listing]")?.dataset ?? {};
-    if (listing !== undefined) jump({ listing, line: Number(line) });
-  }, signal);
+  followLinks(card, jump, signal);
   if (tables.length > 1) {
     const select = h("select", {}, ...tables.map(({ choice }) => h("option", { value: choice, selected: choice === table.choice }, choice)));
     on(select, "change", () => {

@@ -1,5 +1,5 @@
 /** Pictures of figures. All places come as shares of a side; what is drawn stretches with the card. */
-import { UNHEARD, drawPaths, h, isModified, on, replace } from "./dom.js";
+import { UNHEARD, around, drawPaths, h, isModified, on, replace } from "./dom.js";
 import { clamp } from "./numbers.js";
 import { dataOf } from "./table.js";
 
@@ -74,7 +74,7 @@ export function renderScatter({ summary, x_label: xLabel, y_label: yLabel, x_tic
     const [x, y] = corners[corners.length - 1];
     return placed(h("span.roof-label", {}, label), x, y);
   }), ...marks);
-  for (const name of ["pointerover", "focusin"]) on(area, name, ({ target }) => replace(said, target.closest(".point")?.getAttribute("aria-label") ?? hint), signal);
+  for (const name of ["pointerover", "focusin"]) on(area, name, (event) => replace(said, around(event, ".point")?.getAttribute("aria-label") ?? hint), signal);
   on(area, "keydown", (event) => {
     const step = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity })[event.key];
     if (!step || isModified(event)) return;

@@ -1,5 +1,5 @@
 /** What is copied from a listing (lines as shown, their exact text, a place in Python) and its way to the clipboard. */
-import { QUIETLY, h } from "./dom.js";
+import { QUIETLY, focusedBeside, h } from "./dom.js";
 import { originOf } from "./links.js";
 import { awayWords, foldWords } from "./row.js";
 import { visible } from "./visible.js";
@@ -89,8 +89,7 @@ export async function copyText(text, element) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    const root = /** @type {ShadowRoot} */ (element.getRootNode());
-    const focused = /** @type {HTMLElement | null} */ (root.activeElement);
+    const focused = focusedBeside(element);
     const area = h("textarea.offscreen", { tabindex: -1, "aria-hidden": "true" });
     area.value = text;
     element.append(area);

@@ -1,7 +1,7 @@
 /** How many equations, operations and kernels one line of Python became. Pure. */
 import { linesOfNodes } from "./links.js";
 import { plural } from "./numbers.js";
-import { firstBeyond } from "./ruler.js";
+import { firstBeyond } from "./sorted.js";
 
 const NOUNS = /** @type {Record<string, string>} */ ({ jaxpr: "equation", stablehlo: "op", hlo: "kernel", llvm: "instruction", ptx: "instruction" });
 // Instructions that run nothing: "%p.1 = f32[4]{0} parameter(0)", "ROOT %t = (f32[]) tuple(%a)".

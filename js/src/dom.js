@@ -65,6 +65,34 @@ export function drawPaths(paths) {
  */
 export const on = (target, name, action, signal, capture) => target.addEventListener(name, action, { signal, capture, once: name === "abort" });
 
+/** The nearest element around what an event is of, or itself, that a selector fits. @param {Event} event @param {string} selector @returns {HTMLElement | null} */
+export const around = (event, selector) => /** @type {Element} */ (event.target).closest(selector);
+
+/** The element that has the focus, among those that stand where this one does. @param {Element} element @returns {HTMLElement | null} */
+export const focusedBeside = (element) => /** @type {any} */ (element.getRootNode()).activeElement;
+
+/** @param {Element} element @param {() => void} action when its size has become another, and at first @param {AbortSignal} signal ends it */
+export function onResize(element, action, signal) {
+  const observer = new ResizeObserver(action);
+  observer.observe(element);
+  on(signal, "abort", () => observer.disconnect());
+}
+
+/** A field for a line of code or of a name, which no browser is to correct. @param {string} label @param {string} placeholder */
+export const codeField = (label, placeholder) =>
+  Object.assign(h("input.query", { type: "text", "aria-label": label }), { spellcheck: false, autocomplete: "off", placeholder });
+
+/**
+ * Closes what a button opens over a listing when the focus leaves it.
+ * @param {HTMLElement} button @param {HTMLElement} panel @param {() => void} close @param {AbortSignal} signal
+ */
+export function closeOnLeave(button, panel, close, signal) {
+  // Safari gives a clicked button no focus, and the panel that loses it would be gone before the click.
+  on(panel, "mousedown", (event) => event.preventDefault(), signal);
+  // The button's own click closes it too, and must not open it again.
+  on(panel, "focusout", ({ relatedTarget: to }) => to !== button && !panel.contains(to) && close(), signal);
+}
+
 /**
  * @param {Element} element
  * @param {string} name

@@ -2,6 +2,7 @@
  * The columns of an index that say where values are defined and used, unpacked: an entry for each op, and for each block
  * that takes arguments, in the order of their lines. Pure.
  */
+import { lowerBound } from "./sorted.js";
 
 const ENTRY_OF_BLOCK = -1;
 
@@ -62,14 +63,7 @@ export class Entries {
 
   /** The first entry that begins on a line or after it. @param {number} line */
   entriesFrom(line) {
-    let low = 0;
-    let high = this.lineOf.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.lineOf[middle] < line) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return lowerBound(this.lineOf, line);
   }
 
   /** The entries that begin on a line. @param {number} line @returns {number[]} */

@@ -11,20 +11,16 @@ export function renderFailure(failure) {
     failure.places.length > 0 &&
       h(
         "ol.places", {},
-        ...failure.places.map((place) =>
-          h(
-            "li",
-            {},
-            h("span.where", {}, `${place.file}:${place.line}`),
-            place.function && h("span.muted", {}, " in ", place.function),
-            h("code", {}, place.text),
-          ),
-        ),
+        ...failure.places.map(placeItem),
       ),
     failure.traceback &&
       h("details", {}, h("summary", {}, "full traceback"), h("pre", { tabindex: 0 }, failure.traceback)),
   );
 }
+
+/** A line of Python and where it stands. @param {import("./schema").Place} place */
+export const placeItem = (place) =>
+  h("li", {}, h("span.where", {}, `${place.file}:${place.line}`), place.function && h("span.muted", {}, " in ", place.function), h("code", {}, place.text));
 
 /** @param {string} text its lines, without the empty ones */
 const paragraphs = (text) => text.split("\n").filter((line) => line.trim());

@@ -1,6 +1,6 @@
 /** Finding, going, copying and folding in one pane: its keys, its two buttons, and what comes of them. */
 import { chosenLines, copyText, linesOf, placeOf } from "./copy.js";
-import { QUIETLY, consume, h, on } from "./dom.js";
+import { QUIETLY, around, codeField, consume, h, on, onResize } from "./dom.js";
 import { closedFrom, closedWithout } from "./folding.js";
 import { findLine } from "./goto.js";
 import { ACTIONS, actionOf, titleOf } from "./keys.js";
@@ -32,8 +32,7 @@ export class Finder {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     this.searchBar = new SearchBar(listing, () => this.#focusListing(), signal);
-    this.lineInput = h("input", { type: "text", class: "query", "aria-label": "line to go to" });
-    Object.assign(this.lineInput, { spellcheck: false, autocomplete: "off", placeholder: "12 or file.py:12" });
+    this.lineInput = codeField("line to go to", "12 or file.py:12");
     this.lineProblem = h("span.problem", { role: "alert" });
     const closeLine = h("button", { title: "close (Escape)", "aria-label": "close" }, "✕");
     this.lineBar = h("div.bar", {}, h("span", {}, "line"), this.lineInput, closeLine, this.lineProblem);
@@ -57,7 +56,7 @@ export class Finder {
       listing.scroller,
       "mousedown",
       (event) => {
-        if (!(/** @type {Element} */ (event.target).closest("button"))) return;
+        if (!around(event, "button")) return;
         event.preventDefault();
         this.#focusListing();
       },
@@ -65,16 +64,8 @@ export class Finder {
     );
     on(listing.scroller, "click", () => (listing.anchor = -1), signal, true);
     // The listing gives up the height that the bars take, so that nothing below them moves.
-    const observer = new ResizeObserver(() => element.style.setProperty("--bars-height", `${this.bars.offsetHeight}px`));
-    observer.observe(this.bars);
-    on(
-      signal,
-      "abort",
-      () => {
-        observer.disconnect();
-        clearTimeout(this.timer);
-      },
-    );
+    onResize(this.bars, () => element.style.setProperty("--bars-height", `${this.bars.offsetHeight}px`), signal);
+    on(signal, "abort", () => clearTimeout(this.timer));
   }
 
   #focusListing() {
@@ -204,8 +195,8 @@ export class Finder {
     const { loadedListing: listing, cursorLine: cursor } = this.listing;
     if (!listing) return;
     const found = findLine(this.lineInput.value, listing, cursor);
-    this.lineProblem.textContent = "problem" in found ? found.problem : "";
-    if ("problem" in found) return;
+    this.lineProblem.textContent = found.problem ?? "";
+    if (found.line === undefined) return;
     this.listing.anchor = -1;
     this.listing.bring(found.line);
     this.listing.moveTo(found.line);

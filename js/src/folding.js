@@ -1,5 +1,5 @@
 /** Which folds of a listing are closed by "fold all", by level, and by "all but what is linked". Pure. */
-import { lowerBound } from "./search.js";
+import { lowerBound } from "./sorted.js";
 
 /** @typedef {import("./rows.js").Fold} Fold */
 

@@ -2,7 +2,7 @@
 import { lineNumber, originOf } from "./links.js";
 import { grouped } from "./numbers.js";
 
-/** @typedef {{line: number} | {problem: string}} Found */
+/** @typedef {{line: number, problem?: undefined} | {problem: string, line?: undefined}} Found */
 
 /**
  * @param {string} text as typed

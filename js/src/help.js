@@ -1,5 +1,5 @@
 /** The sheet of all keys, made from the table of them; the focus stays in it and goes back to where it was. */
-import { QUIETLY, append, h, on, replace } from "./dom.js";
+import { QUIETLY, append, focusedBeside, h, on, replace } from "./dom.js";
 import { ACTIONS, keyName } from "./keys.js";
 
 export class Help {
@@ -19,7 +19,7 @@ export class Help {
   }
 
   open() {
-    this.earlier = /** @type {HTMLElement | null} */ (/** @type {ShadowRoot} */ (this.element.getRootNode()).activeElement);
+    this.earlier = focusedBeside(this.element);
     replace(this.list, ...groups());
     this.element.showModal();
     this.close.focus();

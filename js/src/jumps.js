@@ -2,7 +2,7 @@
  * Following values: the one under the pointer or the cursor is lit wherever it is defined and used; keys and clicks jump
  * there, to what is called, and back. It knows panes only through `Places`.
  */
-import { QUIETLY, consume, h, on, replace } from "./dom.js";
+import { QUIETLY, around, consume, h, on, replace } from "./dom.js";
 import { tokensOf } from "./highlight.js";
 import { countsOf } from "./counts.js";
 import { renderFacts } from "./facts.js";
@@ -221,7 +221,7 @@ export class Jumps {
 
   /** A name in the facts, or a place of the call stack. @param {Event} event */
   #onFact(event) {
-    const { file, side, line } = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".jump"))?.dataset ?? {};
+    const { file, side, line } = around(event, ".jump")?.dataset ?? {};
     const pane = this.places.panes().find((each) => each.side === side);
     if (file !== undefined) this.#showPython(file, Number(line));
     else if (pane) this.go(pane, Number(line));
@@ -303,7 +303,7 @@ export class Jumps {
 
 /** @param {Event} event @returns {string} the name under the pointer, "" for none */
 function nameUnder(event) {
-  const element = /** @type {Element} */ (event.target).closest(NAME_KINDS);
+  const element = around(event, NAME_KINDS);
   return element ? printedName(element) : "";
 }
 
@@ -314,6 +314,6 @@ function printedName(element) {
 
 /** @param {Event} event @returns {number} the line of the row under the pointer, -1 for none */
 function lineUnder(event) {
-  const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".row"));
+  const row = around(event, ".row");
   return row ? Number(row.dataset.line) : -1;
 }

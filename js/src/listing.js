@@ -3,7 +3,7 @@
  * lines scroll like 30.
  */
 import { selectionBeside } from "./copy.js";
-import { UNHEARD, consume, h, isModified, on, replace, setAttribute } from "./dom.js";
+import { UNHEARD, around, consume, h, isModified, on, onResize, replace, setAttribute } from "./dom.js";
 import { keyAction } from "./keys.js";
 import { NO_MARKS, inPlaces, marksOf, placesOf } from "./marks.js";
 import { continuedLines, decorateRow, gutterCharacters, locationOf, renderRow } from "./row.js";
@@ -83,19 +83,12 @@ export class ListingPane {
     listen("click", (event) => this.#onClick(event));
     listen("keydown", (event) => this.#onKey(event));
     listen("focus", () => this.cursorLine >= 0 && this.draw());
-    const observer = new ResizeObserver(() => {
+    const onSize = () => {
       this.view.measuredWidth = 0;
       this.#schedule();
-    });
-    observer.observe(this.scroller);
-    on(
-      signal,
-      "abort",
-      () => {
-        observer.disconnect();
-        cancelAnimationFrame(this.frame);
-      },
-    );
+    };
+    onResize(this.scroller, onSize, signal);
+    on(signal, "abort", () => cancelAnimationFrame(this.frame));
   }
 
   get sheet() {
@@ -298,7 +291,7 @@ export class ListingPane {
 
   /** @param {Event} event @returns {number | null} */
   #lineOf(event) {
-    const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".row"));
+    const row = around(event, ".row");
     return row ? Number(row.dataset.line) : null;
   }
 
@@ -306,7 +299,7 @@ export class ListingPane {
   #onClick(event) {
     const line = this.#lineOf(event);
     if (line === null) return;
-    const action = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-do]"))?.dataset.do;
+    const action = around(event, "[data-do]")?.dataset.do;
     this.cursorLine = line;
     if (action === "fold") this.toggleFold(line);
     else if (action === "whole") {

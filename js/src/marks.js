@@ -1,6 +1,6 @@
 /** What is marked in a listing, row by row: a closed fold shows what it hides, and all is counted in the order shown. Pure. */
 import { NONE } from "./links.js";
-import { lowerBound } from "./search.js";
+import { lowerBound } from "./sorted.js";
 
 // As far as is worth looking into a closed fold on every draw.
 const MOST_HIDDEN = 5000;

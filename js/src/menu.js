@@ -1,5 +1,5 @@
 /** A small menu over a listing. Every entry has a key, which works while it is open. */
-import { UNHEARD, consume, h, isModified, on, replace, setAttribute } from "./dom.js";
+import { UNHEARD, around, closeOnLeave, consume, h, isModified, on, replace, setAttribute } from "./dom.js";
 
 /**
  * @typedef {object} Entry
@@ -30,20 +30,9 @@ export class Menu {
     setAttribute(button, "aria-expanded", "false");
     place.append(this.element);
     on(button, "click", () => (this.element.hidden ? this.open(0) : this.close()), signal);
-    // Safari gives a clicked button no focus, and the menu that loses it would be gone before the click.
-    on(this.element, "mousedown", (event) => event.preventDefault(), signal);
+    closeOnLeave(button, this.element, () => this.#hide(), signal);
     on(this.element, "keydown", (event) => this.#onKey(event), signal);
-    on(this.element, "click", (event) => this.#choose(/** @type {Element} */ (event.target).closest("button")), signal);
-    // The button's own click closes it too, and must not open it again.
-    on(
-      this.element,
-      "focusout",
-      (event) => {
-        const to = /** @type {Node | null} */ (event.relatedTarget);
-        if (to !== button && !this.element.contains(to)) this.#hide();
-      },
-      signal,
-    );
+    on(this.element, "click", (event) => this.#choose(around(event, "button")), signal);
   }
 
   /** @param {number} group whose first entry gets the focus */

@@ -1,5 +1,5 @@
 /** The pins below the listings: each with its number, where it is, and a button that takes it off. */
-import { UNHEARD, h, replace } from "./dom.js";
+import { UNHEARD, focusedBeside, h, replace } from "./dom.js";
 import { lineNumber } from "./links.js";
 
 // Colours and marks of the style sheet for that many; later pins take them again and have their own numbers.
@@ -15,7 +15,7 @@ export const pinColor = (number) => ((number - 1) % PIN_COLORS) + 1;
  * @param {(key: string) => import("./listing.js").LoadedListing | null} get
  */
 export function showPins(element, view, pins, get) {
-  const focused = /** @type {HTMLElement | null} */ (/** @type {ShadowRoot} */ (element.getRootNode()).activeElement)?.dataset.remove;
+  const focused = focusedBeside(element)?.dataset.remove;
   const buttons = pins.map(({ listing, line }, at) => {
     const title = view.tabs.find((tab) => tab.key === listing)?.title ?? listing;
     const index = get(listing)?.index;

@@ -1,7 +1,8 @@
 /** What a tab says besides its listing: why its stage failed, its notes, figures and cards. */
-import { groupsOf, renderCard, renderFigures } from "./card.js";
+import { followLinks, groupsOf, renderCard, renderFigures } from "./card.js";
 import { h, on, replace } from "./dom.js";
 import { guard, renderFailure } from "./failure.js";
+import { renderFinding } from "./findings.js";
 import { stateSentence } from "./pane.js";
 
 /** @typedef {import("./schema").Tab} Tab */
@@ -41,8 +42,14 @@ export class Report {
     const notes = tab?.kind === "listing" && tab.status === "done" ? tab.notes.slice(0, -1) : (tab?.notes ?? []);
     if (notes.length) nodes.push(h("div.notes", {}, ...notes.map((note) => h("p", {}, note))));
     if (isTables) {
-      if (!tab.tables.length && !tab.failure) nodes.push(h("p.message", {}, stateSentence(tab)));
+      if (!tab.tables.length && !tab.failure && !tab.findings) nodes.push(h("p.message", {}, stateSentence(tab)));
       if (tab.figures.length) nodes.push(renderFigures(tab.figures));
+      for (const finding of tab.findings ?? []) {
+        const place = h("div");
+        guard(place, `The finding ${finding.title}`, () => place.append(renderFinding(finding, tab.rules?.[finding.rule] ?? [], this.source.view)));
+        followLinks(place, this.jump, this.life.signal);
+        nodes.push(place);
+      }
       for (const tables of groupsOf(tab.tables)) {
         const place = h("div");
         guard(place, `The table ${tables[0].title}`, () => place.append(renderCard(tables, this.#reader(tab))));

@@ -3,6 +3,7 @@
  * counted as the compiler printed it; its place is where it stands among the lines as they are shown. Pure.
  */
 import { clamp } from "./numbers.js";
+import { lowerBound } from "./sorted.js";
 
 /** @typedef {{line: number, head: number, place: number, lastPlace: number, kind: string}} Fold its button is on `line`, what it folds begins with `head` */
 
@@ -108,15 +109,7 @@ export class Rows {
 
   /** The row of a place, or of the closed fold that holds it. @param {number} place */
   rowAt(place) {
-    if (!this.shown) return clamp(place, this.lineCount - 1);
-    let low = 0;
-    let high = this.shown.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.shown[middle] <= place) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return this.shown ? Math.max(0, lowerBound(this.shown, place + 1) - 1) : clamp(place, this.lineCount - 1);
   }
 
   /** @param {number} line @returns {Fold | null} the closed fold behind this line */

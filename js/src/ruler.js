@@ -4,6 +4,7 @@
  */
 import { h, on } from "./dom.js";
 import { pinColor } from "./pins.js";
+import { firstBeyond } from "./sorted.js";
 
 const SLOTS = 200;
 // Linked lines may fill every slot; those of one kind are one element, whose colour comes and goes down its height.
@@ -119,19 +120,4 @@ function gradient(slots) {
     stops.push(`#0000 ${percent(first)},currentColor 0 calc(${percent(slots[at])} + 3px),#0000 0`);
   }
   return `linear-gradient(${stops})`;
-}
-
-/**
- * @param {number} end @param {number} from @param {(at: number) => boolean} isBeyond false, then true
- * @returns {number} the first number from `from` on that is beyond; `end` where none is
- */
-export function firstBeyond(end, from, isBeyond) {
-  let low = from;
-  let high = end;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isBeyond(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

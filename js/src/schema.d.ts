@@ -113,6 +113,22 @@ export interface Heat {
   texts: string[];
 }
 
+export interface Paragraph {
+  heading: string;
+  text: string;
+}
+
+export interface FindingView {
+  rule: string;
+  title: string;
+  severity: string;
+  tone: "" | "error" | "warning" | "muted" | "good";
+  found: string;
+  advice: string;
+  places: Place[];
+  links: Link[];
+}
+
 export interface Tab {
   key: string;
   title: string;
@@ -128,6 +144,8 @@ export interface Tab {
   targets: string[];
   lines?: number;
   size_bytes?: number;
+  findings?: FindingView[];
+  rules?: Record<string, Paragraph[]>;
 }
 
 export interface Target {

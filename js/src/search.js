@@ -4,6 +4,7 @@
  */
 import { grouped } from "./numbers.js";
 import { cutRun } from "./rows.js";
+import { lowerBound } from "./sorted.js";
 
 // A repetition without end may try every pair of places in a line, so that of long lines only so much is looked at at
 // once. A match may be half as long.
@@ -197,18 +198,6 @@ export class Search {
     const index = lowerBound(this.before, ordinal + 1) - 1;
     return { line: this.lines[index], nth: ordinal - this.before[index] };
   }
-}
-
-/** The index of the first value that is at least this one. @param {ArrayLike<number>} sorted @param {number} value */
-export function lowerBound(sorted, value) {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The bar above a listing that searches it: what is typed, how many matches there are, and the way from one to the next. */
-import { consume, h, on, setAttribute } from "./dom.js";
+import { codeField, consume, h, on, setAttribute } from "./dom.js";
 import { ACTIONS, titleOf } from "./keys.js";
 import { grouped } from "./numbers.js";
 import { Search, WINDOW_CHARACTERS, compile, markRuns, rangesIn, sharesOf } from "./search.js";
@@ -30,8 +30,7 @@ export class SearchBar {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
 
-    this.input = h("input", { type: "text", class: "query", "aria-label": "search this listing" });
-    Object.assign(this.input, { spellcheck: false, autocomplete: "off", placeholder: "search" });
+    this.input = codeField("search this listing", "search");
     this.matchCase = toggle("Aa", "match-case");
     this.regex = toggle(".*", "regex", `; of lines longer than ${grouped(WINDOW_CHARACTERS)} characters, matches up to half of that are found`);
     this.only = toggle("only matches", "only");

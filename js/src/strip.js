@@ -1,5 +1,5 @@
 /** The strip of stages that is the tab bar: what ran, what came out, how long it took. */
-import { UNHEARD, h, isModified, on, replace } from "./dom.js";
+import { UNHEARD, focusedBeside, h, isModified, on, replace } from "./dom.js";
 
 /** @typedef {import("./schema").Tab} Tab */
 
@@ -27,7 +27,7 @@ const spaced = (parts) => parts.flatMap((part, number) => [number > 0 && " · ",
 
 /** @param {Tab} tab whether a table of it says that something is wrong */
 function worstTone(tab) {
-  const tones = tab.tables.flatMap((table) => [table.tone, ...table.rows.map((row) => row.tone)]);
+  const tones = [...tab.tables.flatMap((table) => [table.tone, ...table.rows.map((row) => row.tone)]), ...(tab.findings ?? []).map(({ tone }) => tone)];
   return tones.includes("error") ? "error" : tones.includes("warning") ? "warning" : "";
 }
 
@@ -86,8 +86,7 @@ export class Strip {
 
   /** @param {Tab[]} tabs @param {string} active */
   show(tabs, active) {
-    const root = /** @type {ShadowRoot} */ (this.element.getRootNode());
-    const focused = /** @type {HTMLElement | null} */ (root.activeElement)?.closest?.("[role=tab]");
+    const focused = focusedBeside(this.element)?.closest("[role=tab]");
     const hadFocus = focused && this.element.contains(focused);
     this.tabs = tabs;
     this.active = active;

@@ -2,7 +2,7 @@
  * The switches of a pane: what of a line is shown. Which there are follows from the grammar of its listing. Two stand in its
  * head, the others in a panel over the listing, because heads are narrow.
  */
-import { UNHEARD, h, on, replace, setAttribute } from "./dom.js";
+import { UNHEARD, closeOnLeave, h, on, replace, setAttribute } from "./dom.js";
 import { awayKinds } from "./highlight.js";
 import { ACTIONS, titleOf } from "./keys.js";
 import { LIST } from "./lists.js";
@@ -42,9 +42,7 @@ export class Toggles {
     this.element = h("span.toggles", {}, ...head, this.opener);
     box.append(this.panel);
     on(this.opener, "click", () => this.open(Boolean(this.panel.hidden)), signal);
-    // Safari gives a clicked button no focus, and the panel that loses it would be gone before the click.
-    on(this.panel, "mousedown", (event) => event.preventDefault(), signal);
-    on(this.panel, "focusout", ({ relatedTarget: to }) => to !== this.opener && !this.panel.contains(/** @type {Node | null} */ (to)) && this.open(false), signal);
+    closeOnLeave(this.opener, this.panel, () => this.open(false), signal);
     on(
       this.panel,
       "keydown",

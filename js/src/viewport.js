@@ -1,7 +1,7 @@
 /** The window onto a listing: where it is among the rows, and how it gets elsewhere. Heights are given in pixels here. */
 import { UNHEARD, h } from "./dom.js";
 import { MAX_SCROLL_HEIGHT, contentTop, scrollTopFor } from "./rows.js";
-import { lowerBound } from "./search.js";
+import { lowerBound } from "./sorted.js";
 import { railOf } from "./wrap.js";
 
 export const ROW_HEIGHT = 19;

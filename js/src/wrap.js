@@ -3,7 +3,7 @@
  * width of the pane. A row nobody has seen yet has an estimated height, which is corrected when it comes into view. Pure.
  */
 import { clamp } from "./numbers.js";
-import { lowerBound } from "./search.js";
+import { lowerBound } from "./sorted.js";
 
 // Narrower than this, nobody can read, and the pane scrolls sideways instead.
 const FEWEST_COLUMNS = 20;

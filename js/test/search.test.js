@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Rows } from "../src/rows.js";
-import { Search, compile, lowerBound, markRuns, rangesIn, sharesOf } from "../src/search.js";
+import { Search, compile, markRuns, rangesIn, sharesOf } from "../src/search.js";
 import { Heights } from "../src/wrap.js";
 
 /** @param {string} text @param {Partial<import("../src/search.js").Query>} [how] */
@@ -153,8 +153,4 @@ test("the overview has a mark wherever there is a match, also behind a fold, and
   const shares = sharesOf(Array.from({ length: 100_000 }, (_, line) => line), long, new Heights(long, null), 100_000);
   assert.equal(shares.length, 200);
   assert.deepEqual(sharesOf([99_999], long, new Heights(long, null), 100_000), [0.995]);
-});
-
-test("the lower bound is the first that is not less", () => {
-  assert.deepEqual([0, 1, 2, 3, 4].map((value) => lowerBound([1, 3, 3], value)), [0, 0, 1, 1, 3]);
 });

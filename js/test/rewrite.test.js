@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TEXTS, moduleOf, repeatedTexts, rewrite } from "../rewrite.mjs";
+
+const TIMES = (/** @type {string} */ text, /** @type {number} */ count) => Array.from({ length: count }, () => text);
+
+/** What a module exports once it has been rewritten. @param {string} source */
+async function run(source) {
+  const texts = repeatedTexts([source]);
+  const address = (/** @type {string} */ code) => `data:text/javascript,${encodeURIComponent(code)}`;
+  const code = rewrite(source, texts).replace(JSON.stringify(TEXTS), JSON.stringify(address(moduleOf(texts))));
+  return { code, result: (await import(address(code))).result };
+}
+
+test("a function that says `this` often keeps it, with the arrow functions in it, and answers the same", async () => {
+  const { code, result } = await run(`
+    class Box {
+      a = 1; b = [2, 3];
+      constructor() { this.c = this.a; this.d = this.a; }
+      get sum() { return this.a + this.b.map((each) => each + this.c).reduce((x, y) => x + y) + this.d; }
+    }
+    export const result = new Box().sum;`);
+  assert.equal(result, 9);
+  assert.equal(code.match(/\bthis\b/g)?.length, 2);
+});
+
+test("nobody else's `this` is taken for a function's own", async () => {
+  const { code, result } = await run(`
+    class Base { constructor() { this.base = 1; } }
+    class Box extends Base {
+      constructor() { super(); this.a = this.b = this.c = this.base; this.d = 2; }
+      few() { return [this.a, this.b]; }
+      outer() {
+        const inner = { a: 10, get() { return this.a; } };
+        const Field = class { a = 20; twice = this.a + this.a + this.a + this.a; };
+        return [this.a, this.b, this.c, this.d, inner.get(), new Field().twice];
+      }
+      given(a = this.d, b = this.d + this.d + this.d) { return a + b; }
+    }
+    const box = new Box();
+    export const result = [box.few(), box.outer(), box.given()];`);
+  assert.deepEqual(result, [[1, 1], [1, 1, 1, 2, 10, 80], 8]);
+  assert.equal(code.match(/\$self\b/g)?.length, 5);
+});
+
+test("functions are arrow functions, there before the first statement as they were", async () => {
+  const { code, result } = await run(`
+    const early = twice(4);
+    const later = wait(3);
+    export function twice(a, { b = 2 } = {}) { return inner(a) * b; function inner(c) { return c; } }
+    async function wait(a) { await null; return a; }
+    function* count() { yield 1; yield 2; }
+    function Old() { this.a = 1; }
+    function many() { return arguments.length; }
+    export const result = [early, twice(1, { b: 7 }), await later, ...count(), new Old().a, many(1, 2, 3)];`);
+  assert.deepEqual(result, [8, 7, 3, 1, 2, 1, 3]);
+  assert.deepEqual(code.match(/function\*? \w+/g), ["function* count", "function Old", "function many"]);
+});
+
+test("what is rewritten inside a function moves with it", async () => {
+  const { code, result } = await run(`
+    export const result = outer();
+    function outer() {
+      class Box { constructor() { this.a = 1; this.b = 2; this.c = 3; this.d = this.a + this.b + this.c; } }
+      return [new Box().d, "some words", other()];
+    }
+    function other() { return { "some words": "some words" }; }`);
+  assert.deepEqual(result, [6, "some words", { "some words": "some words" }]);
+  assert.equal(code.match(/\bthis\b/g)?.length, 1);
+  assert.equal(code.includes('"some words"'), false);
+});
+
+test("a text that stands often is written once, also where it names a property", async () => {
+  const { code, result } = await run(`
+    const one = { "aria-label": "aria-label", ["aria-label"]: "aria-label" };
+    switch (one["aria-label"]) { case "aria-label": one["aria-label"] += "\\"'\\n"; }
+    export const result = JSON.stringify(one);`);
+  assert.equal(JSON.parse(result)["aria-label"], "aria-label\"'\n");
+  assert.equal(code.includes('"aria-label"'), false);
+});
+
+test("a text is repeated where its name would be no shorter", () => {
+  assert.deepEqual(repeatedTexts(TIMES('f("click");', 2)), []);
+  assert.deepEqual(repeatedTexts(TIMES('f("click");', 3)), ["click"]);
+  assert.deepEqual(repeatedTexts([TIMES('f("on");', 4).join("\n")]), []);
+});
+
+test("a module's address and a directive stay texts", () => {
+  const source = ['"use strict";', ...TIMES('import "./long-name.js";', 9)].join("\n");
+  assert.deepEqual(repeatedTexts([source]), []);
+});
+
+test("a source that has the build's own name is refused", () => {
+  assert.throws(() => rewrite("let $self;", []), /Choose another name/);
+});
