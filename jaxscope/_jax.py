@@ -105,6 +105,15 @@ def jit_facts(function: Any) -> JitFacts | None:
     return JitFacts(wrapped, tuple(info.static_argnums or ()), tuple(info.static_argnames or ()))
 
 
+def cache_entries(function: Any) -> int | None:
+    """How many kinds of calls a jitted function has programs for; None where it does not say.
+
+    `_cache_size` has no public counterpart. Deletable when jit answers what it keeps.
+    """
+    count = getattr(function, "_cache_size", None) if jit_facts(function) is not None else None
+    return count() if callable(count) else None
+
+
 def platforms_of(lowered: Any) -> tuple[str, ...]:
     """The platforms that a `jax.stages.Lowered` was lowered for; () when JAX does not say.
 

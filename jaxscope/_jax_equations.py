@@ -7,6 +7,7 @@ would let us delete it. Tested on JAX 0.8, 0.10 and 0.12.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
@@ -81,10 +82,15 @@ def _read_source(traceback: Any) -> EquationSource:
         if _jax.is_user_file(code.co_filename):
             frames.append(_frame(source_info_util.raw_frame_to_frame(code, instruction)))
         elif not frames:
-            module = PurePath(code.co_filename).stem
+            module = _module(code.co_filename)
             if module not in _MACHINERY:
                 functions.append(f"{module}.{code.co_name}")
     return EquationSource(tuple(functions), tuple(frames), id(traceback))
+
+
+@lru_cache(maxsize=1024)
+def _module(file: str) -> str:
+    return PurePath(file).stem
 
 
 def _frame(frame: Any) -> Frame:
@@ -106,6 +112,14 @@ def is_literal(operand: Any) -> bool:
 def is_dropped(variable: Any) -> bool:
     """Whether a result is thrown away (printed ``_``); such variables are all different and of no use."""
     return isinstance(variable, core.DropVar)
+
+
+def is_transposed(equation: Any) -> bool:
+    """Whether an equation was made by transposing another, as the backward pass of a gradient is.
+
+    `name_stack` is documented nowhere; it reads ``transpose(jvp(f))``. Deletable when equations name what made them.
+    """
+    return "transpose(" in str(getattr(equation.source_info, "name_stack", ""))
 
 
 def source_of_jaxpr(jaxpr: Any) -> str:

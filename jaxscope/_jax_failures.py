@@ -22,6 +22,9 @@ from jaxscope import _jax
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._ir.model import Frame
 
+# Of a failure before or after tracing.
+NOTHING_TRACED = Unavailable("No function was being traced when this was raised.")
+
 _PAGE = "https://docs.jax.dev/en/latest/errors.html"
 _MAXIMUM_FRAMES = 5000
 _ARRAY_CLASSES = ("ArrayImpl", "PRNGKeyArray")
@@ -90,7 +93,7 @@ def partial_jaxpr(error: BaseException) -> PartialJaxpr | Unavailable:
     except Exception as second:
         return Unavailable(f"JAX's trace could not be read: {type(second).__name__}.")
     if not traces:
-        return Unavailable("No function was being traced when this was raised.")
+        return NOTHING_TRACED
     return PartialJaxpr(tuple(traces))
 
 

@@ -5,7 +5,10 @@ jitted function and the arguments of a call (arrays, NumPy, Python numbers, `jax
 which holds no array and can be kept; `jaxscope._analysis.cache_verdict` compares two of them.
 """
 
+import enum
+import functools
 import inspect
+import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -141,6 +144,29 @@ def call_key(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None 
         refusals=(*refusals, *refused),
         fixed_shardings=found.fixed_shardings,
     )
+
+
+def static_by_identity(key: CallKey) -> tuple[tuple[str, str], ...]:
+    """The static values, as (name, shortened repr), that equal no other object, however like it.
+
+    Functions that a module defines are left out: whoever names one passes the same object every time.
+    """
+    return tuple(
+        (key.static_names[place], shorten(repr(value)))
+        for place, value in key.static.items()
+        if _is_compared_by_identity(value)
+    )
+
+
+def _is_compared_by_identity(value: Any) -> bool:
+    if isinstance(value, type | types.ModuleType | types.BuiltinFunctionType | enum.Enum):
+        return False
+    if isinstance(value, types.FunctionType):
+        return value.__name__ == "<lambda>" or "<locals>" in value.__qualname__
+    # What jit and NumPy make of functions is as lasting as these.
+    if callable(value) and not isinstance(value, functools.partial) and hasattr(value, "__wrapped__"):
+        return False
+    return type(value).__eq__ is object.__eq__ and not type(value).__module__.startswith(("numpy", "jax"))
 
 
 def with_static_arguments(

@@ -123,7 +123,9 @@ def _reason(leaf: Leaf, signature: Signature, aliases: _Aliases | None, number: 
         return "It is not among the parameters of the compiled program."
     if isinstance(leaf.aliased, str):
         return f"JAX fixed {leaf.aliased} for it, but the compiled program does not use its buffer for a result."
-    return "JAX left the choice to the compiler, and the compiled program uses its buffer for no result."
+    decided = "JAX left the choice to the compiler, and the compiled program uses its buffer for no result."
+    fits = any(output.type == leaf.type for output in signature.outputs)
+    return decided if fits else f"{decided} {_no_output_fits(leaf, signature)}"
 
 
 def _no_output_fits(leaf: Leaf, signature: Signature) -> str:

@@ -1,9 +1,10 @@
 """How far a type that was changed goes: the equations that run in it afterwards.
 
 Problem: one line that widens a value to f32 makes everything after it run in f32, until somebody casts back. Input: the
-equation that made the value, the jaxprs around it and the type. Output: how many equations, reached through the flow of
-data alone, have a result of that type; loops, branches and calls are followed. Each equation counts once, however often
-a loop runs it; a jaxpr that is called from two reached places counts twice.
+equation that made the value, the jaxprs around it and the type. Output: `Reach`: how many equations, reached through
+the flow of data alone, have a result of that type, how many of these are matrix products, and which results of the
+program are among them; loops, branches and calls are followed. Each equation counts once, however often a loop runs it;
+a jaxpr that is called from two reached places counts twice.
 """
 
 import heapq
@@ -14,6 +15,8 @@ from typing import Any
 from jaxscope import _jax_equations
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._jax_equations import Inner
+
+PRODUCTS = frozenset(("dot_general", "conv_general_dilated", "ragged_dot", "ragged_dot_general"))
 
 # Equations looked at for one program, all questions together.
 _MAXIMUM_STEPS = 2_000_000
@@ -29,21 +32,50 @@ class Enclosing:
     inner: Inner
 
 
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """Equations, and those of them that are matrix products or convolutions."""
+
+    ops: int = 0
+    products: int = 0
+
+    def __add__(self, other: "_Tally") -> "_Tally":
+        return _Tally(self.ops + other.ops, self.products + other.products)
+
+    def __sub__(self, other: "_Tally") -> "_Tally":
+        return _Tally(self.ops - other.ops, self.products - other.products)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far a type goes.
+
+    Attributes:
+        ops: The equations that have a result of it because of one value, that of the value itself not counted.
+        products: Those of them that are matrix products or convolutions.
+        results: The results of the program that are reached, by their places.
+    """
+
+    ops: int = 0
+    products: int = 0
+    results: frozenset[int] = frozenset()
+
+
 class _TooManySteps(Exception):
     pass
 
 
 class Downstream:
-    """Answers `count` for one program; keeps what calls of the same jaxpr answered."""
+    """Answers `follow` for one program; keeps what calls of the same jaxpr answered."""
 
     def __init__(self, maximum_steps: int = _MAXIMUM_STEPS):
         self._left = maximum_steps
         self._readers: dict[int, dict[Any, list[int]]] = {}
-        self._known: dict[tuple[int, frozenset[int], Any], tuple[frozenset[int], int]] = {}
+        self._known: dict[tuple[int, frozenset[int], Any], tuple[frozenset[int], _Tally]] = {}
         self._inner: dict[int, tuple[Inner, ...]] = {}
 
-    def count(self, jaxpr: Any, equation: Any, enclosing: Sequence[Enclosing], dtype: Any) -> int | Unavailable:
-        """The equations that have a result of `dtype` because of what `equation` gives, itself not counted.
+    def follow(self, jaxpr: Any, equation: Any, enclosing: Sequence[Enclosing], dtype: Any) -> Reach | Unavailable:
+        """What has a result of `dtype` because of what `equation` gives, itself not counted.
 
         Args:
             jaxpr: The open jaxpr that holds the equation.
@@ -52,7 +84,7 @@ class Downstream:
             dtype: The type that is followed.
         """
         seeds = self._results(equation, range(len(equation.outvars)), dtype)
-        total = 0
+        total, outputs = _Tally(), frozenset()
         try:
             for step in (None, *reversed(enclosing)):
                 if step is None:
@@ -67,13 +99,13 @@ class Downstream:
                 total += count
         except _TooManySteps:
             return _TOO_LARGE
-        return total
+        return Reach(total.ops, total.products, outputs)
 
     def _around(
-        self, step: Enclosing, outputs: frozenset[int], seeds: frozenset[Any], jaxpr: Any, dtype: Any, counted: int
-    ) -> tuple[frozenset[int], int]:
+        self, step: Enclosing, outputs: frozenset[int], seeds: frozenset[Any], jaxpr: Any, dtype: Any, counted: _Tally
+    ) -> tuple[frozenset[int], _Tally]:
         """The results of an enclosing equation that are reached, and the equations that only later turns reach."""
-        inner, inputs, extra = step.inner, frozenset(), 0
+        inner, inputs, extra = step.inner, frozenset(), _Tally()
         while True:
             carried = {inner.carried[index] for index in outputs} - {None}
             if carried <= inputs:
@@ -91,17 +123,17 @@ class Downstream:
 
     def _flow(
         self, jaxpr: Any, inputs: frozenset[int], seeds: frozenset[Any], dtype: Any
-    ) -> tuple[frozenset[int], int]:
+    ) -> tuple[frozenset[int], _Tally]:
         """The outputs that are reached from some inputs and variables of a jaxpr, and how many equations are."""
         if not inputs and not seeds:
-            return frozenset(), 0
+            return frozenset(), _Tally()
         key = (id(jaxpr), inputs, dtype)
         if not seeds and (found := self._known.get(key)) is not None:
             return found
         readers = self._readers_of(jaxpr)
         reached = {jaxpr.invars[index] for index in inputs} | set(seeds)
         waiting = sorted({index for variable in reached for index in readers.get(variable, ())})
-        queued, count = set(waiting), 0
+        queued, count = set(waiting), _Tally()
         while waiting:
             equation = jaxpr.eqns[heapq.heappop(waiting)]
             self._left -= 1
@@ -129,15 +161,17 @@ class Downstream:
             self._known[key] = (outputs, count)
         return outputs, count
 
-    def _through(self, equation: Any, operands: set[int], dtype: Any) -> tuple[Iterable[int], int]:
+    def _through(self, equation: Any, operands: set[int], dtype: Any) -> tuple[Iterable[int], _Tally]:
         """The results of an equation that some of its operands reach, and how many equations that is."""
         inners = [inner for inner in self._inner_of(equation) if any(index is not None for index in inner.inputs)]
         if not inners:
             everything = range(len(equation.outvars))
-            return everything, int(bool(self._results(equation, everything, dtype)))
+            if not self._results(equation, everything, dtype):
+                return everything, _Tally()
+            return everything, _Tally(1, int(equation.primitive.name in PRODUCTS))
         while True:
             results: set[int] = set()
-            again, count = set(operands), 0
+            again, count = set(operands), _Tally()
             for inner in inners:
                 outputs, inside = self._flow(inner.jaxpr, _taken(inner, operands), frozenset(), dtype)
                 count += inside

@@ -20,6 +20,7 @@ import jax
 import numpy as np
 
 from jaxscope import _jax_equations
+from jaxscope._analysis.downstream import PRODUCTS
 from jaxscope._analysis.surroundings import MAXIMUM_STEPS_BACK, PASSING, Surroundings
 
 Cause = Literal[
@@ -89,7 +90,6 @@ _REDUCING = frozenset(
 _FLOATING = frozenset(
     ("div", "atan2", "nextafter", "igamma", "igammac", "zeta", "polygamma", "regularized_incomplete_beta")
 )
-_PRODUCTS = frozenset(("dot_general", "conv_general_dilated", "ragged_dot", "ragged_dot_general"))
 # Operands that select or point and take no part in promotion, by their place.
 _POINTING = {"select_n": (0,), "gather": (1,), "scatter": (1,), "scatter-add": (1,), "scatter_add": (1,)}
 
@@ -125,7 +125,7 @@ def reason_of(equation: Any, around: Surroundings) -> Reason | None:
         return None
     if equation.primitive.name == "convert_element_type":
         return _conversion(equation, around)
-    if equation.primitive.name in _PRODUCTS:
+    if equation.primitive.name in PRODUCTS:
         return _product(equation)
     if not equation.invars or any(inner.outputs for inner in _jax_equations.inner_jaxprs(equation)):
         return None

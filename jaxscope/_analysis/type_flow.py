@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from jaxscope import _jax_equations
-from jaxscope._analysis.downstream import Downstream, Enclosing
+from jaxscope._analysis.downstream import Downstream, Enclosing, Reach
 from jaxscope._analysis.integer_ranges import OverflowRisk, overflow_risks
 from jaxscope._analysis.jaxpr_lines import line_of_equations
 from jaxscope._analysis.promotions import Cause, Reason, is_creation, reason_of
@@ -50,7 +50,7 @@ class TypeChange:
         function: The function of JAX or the primitive that made it necessary, "" where that is not known.
         frames: The user's call stack, innermost first.
         line: The line in the jaxpr's listing, from 0.
-        downstream_ops: How many equations give the new type because of it.
+        reach: The equations that give the new type because of it, and the results of the program among them.
         calls: How often the program contains the equation: the calls of the jaxpr that holds it.
         concerns: What may be wrong with it.
     """
@@ -65,9 +65,14 @@ class TypeChange:
     function: str
     frames: tuple[Frame, ...]
     line: int | Unavailable = _NO_LISTING
-    downstream_ops: int | Unavailable = _NOT_WIDENED
+    reach: Reach | Unavailable = _NOT_WIDENED
     calls: int = 1
     concerns: tuple[Concern, ...] = ()
+
+    @property
+    def downstream_ops(self) -> int | Unavailable:
+        """How many equations give the new type because of it."""
+        return self.reach.ops if isinstance(self.reach, Reach) else self.reach
 
     @property
     def summary(self) -> str:
@@ -253,17 +258,19 @@ class _Walk:
                 function=reason.function,
                 frames=frames,
                 line=self.line(equation),
-                downstream_ops=self.followed(reason, equation, around.jaxpr, enclosing),
+                reach=self.followed(reason, equation, around.jaxpr, enclosing),
                 concerns=self.concerns(reason, before, after),
             )
         )
 
-    def followed(self, reason: Reason, equation: Any, jaxpr: Any, enclosing: Sequence[Enclosing]) -> int | Unavailable:
+    def followed(
+        self, reason: Reason, equation: Any, jaxpr: Any, enclosing: Sequence[Enclosing]
+    ) -> Reach | Unavailable:
         before = _jax_equations.numeric_dtype(reason.operand)
         after = _jax_equations.numeric_dtype(equation.outvars[0])
         wider = _width(after) > _width(before) or (_float_bits(after) and not _float_bits(before))
         if wider or reason.cause == "creation":
-            return self.downstream.count(jaxpr, equation, enclosing, after)
+            return self.downstream.follow(jaxpr, equation, enclosing, after)
         return _NOT_WIDENED
 
     def concerns(self, reason: Reason, before: Any, after: Any) -> tuple[Concern, ...]:
@@ -339,7 +346,7 @@ def _unseen(truncation: Truncation, given: Any) -> TypeChange:
         function=truncation.function,
         frames=frames,
         line=_NO_EQUATION,
-        downstream_ops=_NO_EQUATION,
+        reach=_NO_EQUATION,
     )
 
 

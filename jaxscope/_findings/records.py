@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, get_args
 from jaxscope._analysis.buffers import MemoryCurve
 from jaxscope._analysis.cache_verdict import CacheVerdict
 from jaxscope._analysis.donation import Donation
+from jaxscope._analysis.hlo_module import HloModule
 from jaxscope._analysis.program_memory import ProgramMemory
 from jaxscope._analysis.roll_up import RollUp
 from jaxscope._analysis.roofline import Roofline
@@ -22,9 +23,9 @@ from jaxscope._analysis.signature import Signature
 from jaxscope._analysis.type_flow import TypeFlow
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
+from jaxscope._findings.places import own_frame
 from jaxscope._ir.model import Frame
 from jaxscope._links import Definition, LinkedListing
-from jaxscope._sources import is_library
 from jaxscope._stages import Stage
 from jaxscope._targets import Target
 
@@ -45,6 +46,8 @@ class Program(Protocol):
     target: Target
     definition: Definition | None
     cache: CacheVerdict | Unavailable | None
+    cache_entries: int | None
+    static_by_identity: tuple[tuple[str, str], ...]
 
     @property
     def stages(self) -> Mapping[str, Stage]:
@@ -92,6 +95,11 @@ class Program(Protocol):
 
     def listing(self, key: str) -> LinkedListing:
         """The parsed and linked listing of a stage."""
+        ...
+
+    @property
+    def hlo_module(self) -> HloModule:
+        """The compiled program as a graph."""
         ...
 
     def program_cost(self, key: str) -> ProgramCost:
@@ -164,8 +172,7 @@ class Finding:
     @property
     def frame(self) -> Frame | None:
         """The innermost line of the user's own, or else of a library; None where there is none."""
-        frames = self.observation.frames
-        return next((frame for frame in frames if not is_library(frame.file)), frames[0] if frames else None)
+        return own_frame(self.observation.frames)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,39 @@
 Input: none. Output: `RULES`.
 """
 
-from jaxscope._findings import captured_constants, unused_arguments
+from jaxscope._findings import (
+    captured_constants,
+    constant_folding,
+    dominant_collectives,
+    donations,
+    implicit_upcasts,
+    layout_copies,
+    memory_limit,
+    opaque_custom_calls,
+    padded_sizes,
+    recompiles,
+    split_kernels,
+    stale_captures,
+    unrolled_repetition,
+    unused_arguments,
+    weak_typed_outputs,
+)
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
+    memory_limit.RULE,
     captured_constants.RULE,
+    constant_folding.RULE,
+    stale_captures.RULE,
+    unrolled_repetition.RULE,
     unused_arguments.RULE,
+    implicit_upcasts.RULE,
+    weak_typed_outputs.RULE,
+    recompiles.RULE,
+    padded_sizes.RULE,
+    donations.RULE,
+    opaque_custom_calls.RULE,
+    layout_copies.RULE,
+    split_kernels.RULE,
+    dominant_collectives.RULE,
 )

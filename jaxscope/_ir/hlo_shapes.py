@@ -78,6 +78,15 @@ class Shape:
         physical = [dimensions[number] for number in reversed(self.minor_to_major) if number < len(dimensions)]
         return self._bytes_of(_padded_elements(physical, self.tiles))
 
+    def padded_dimension(self, number: int) -> int:
+        """The size of a dimension once the tiles that hold it are filled."""
+        size = self.array.dimensions[number]
+        place = self.minor_to_major.index(number) if number in self.minor_to_major else None
+        if not self.tiles or place is None or place >= len(self.tiles[0]):
+            return size
+        edge = self.tiles[0][-1 - place]
+        return -(-size // edge) * edge
+
     def _bytes_of(self, elements: int) -> int | None:
         if self.array.element == "token":
             return 0

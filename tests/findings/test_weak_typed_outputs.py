@@ -1,0 +1,81 @@
+"""States that come back with another weakness of type, for which jit compiles once more."""
+
+import jax
+import jax.numpy as jnp
+
+from tests.findings import findings_of, source_of
+
+KEY = "weak-typed-output"
+
+
+def step(state):
+    best = jnp.where(state["x"].sum() > 0, 1.0, 0.0)
+    return {"x": state["x"] * 0.9, "best": best}
+
+
+def strong_step(state):
+    best = jnp.where(state["x"].sum() > 0, 1.0, 0.0).astype(jnp.float32)
+    return {"x": state["x"] * 0.9, "best": best}
+
+
+def compilations(function, state, calls=3):
+    traced = []
+
+    @jax.jit
+    def counted(state):
+        traced.append(state)
+        return function(state)
+
+    for _ in range(calls):
+        state = counted(state)
+    return len(traced)
+
+
+def test_found_where_jit_really_traces_again():
+    state = {"x": jnp.ones(8), "best": jnp.zeros(())}
+    (finding,) = findings_of(KEY, step, state)
+    assert "f32[] weak comes back as result['best'] for state['best'], which was f32[]" in finding.observation.found
+    assert source_of(finding) == 'best = jnp.where(state["x"].sum() > 0, 1.0, 0.0)'
+    assert compilations(step, state) == 2
+
+
+def test_not_found_after_the_repair():
+    state = {"x": jnp.ones(8), "best": jnp.zeros(())}
+    assert not findings_of(KEY, strong_step, state)
+    assert compilations(strong_step, state) == 1
+
+
+def test_found_for_a_state_that_starts_with_a_python_number():
+    (finding,) = findings_of(KEY, strong_step, {"x": jnp.ones(8), "best": 0.0})
+    assert "which was f32[] weak" in finding.observation.found
+    assert "jnp.asarray(state['best'], 'float32')" in finding.observation.advice
+    assert compilations(strong_step, {"x": jnp.ones(8), "best": 0.0}) == 2
+
+
+def test_found_by_name_for_one_array():
+    def average(ema, x):
+        return {"ema": jnp.where(x.sum() > 0, 1.0, 0.0), "loss": x.sum() + ema}
+
+    (finding,) = findings_of(KEY, average, "f32[]", "f32[8]")
+    assert "result['ema'] for ema" in finding.observation.found
+
+
+def test_found_among_other_arguments_and_results():
+    (finding,) = findings_of(
+        KEY,
+        lambda params, state, x: (params, step(state), x.sum()),
+        {"w": "f32[4]"},
+        {"x": "f32[8]", "best": "f32[]"},
+        "f32[3]",
+    )
+    assert "result[1]['best'] for state['best']" in finding.observation.found
+
+
+def test_not_found_for_a_weak_result_that_takes_no_argument_s_place():
+    assert not findings_of(KEY, lambda x: jnp.where(x > 0, 1.0, 0.0), "f32[8]")
+    assert not findings_of(KEY, lambda state: {**state, "loss": 1.0}, {"x": "f32[8]", "best": "f32[]"})
+
+
+def test_not_found_where_both_sides_are_weak():
+    assert not findings_of(KEY, step, {"x": jnp.ones(8), "best": 0.0})
+    assert compilations(step, {"x": jnp.ones(8), "best": 0.0}) == 1
