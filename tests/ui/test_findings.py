@@ -91,7 +91,8 @@ def test_a_finding_leads_to_its_lines(open_source):
     assert active_tab(page) == "hlo"
     row(page, "right", 12).wait_for()
     assert page.locator(".pane.right .row.cursor").get_attribute("data-line") == "12"
-    assert toned(page, "right") == [(12, "warning", "▲"), (15, "warning", "▲")]
+    # The pinned line shows its pin's number in the place of the sign.
+    assert toned(page, "right") == [(12, "warning", "1"), (15, "warning", "▲")]
     assert toned(page, "left") == [(5, "muted", "›"), (11, "warning", "▲")]
 
 
