@@ -97,7 +97,7 @@ def _sum(values: Sequence[Any]) -> int:
 def _observation(placed: PlacedEquation, *, is_warning: bool) -> Observation:
     name = placed.equation.primitive.name
     sent, taken = _sizes(placed)
-    what = f"{_NAMES[name]} sends {format_bytes(sent)} to Python"
+    what = f"{_NAMES[name]} sends {format_bytes(sent)} to Python" if sent else f"{_NAMES[name]} calls Python"
     if taken:
         what += f" and waits for {format_bytes(taken)} from there"
     if not placed.loops:

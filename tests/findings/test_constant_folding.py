@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.findings import findings_of, source_of
+from tests.plugins import BOTH
 
 KEY = "constant-folding"
 TABLE = np.random.default_rng(0).random((1100, 1000), dtype=np.float32)
@@ -41,6 +42,12 @@ def test_found_as_a_note_where_all_elements_are_equal():
     (finding,) = findings_of(KEY, lambda: jax.vmap(jax.vmap(jnp.sum))(ZEROS))
     assert finding.severity == "note"
     assert "constant folding" in finding.observation.found
+
+
+@pytest.mark.parametrize("target", BOTH)
+def test_found_for_other_targets(target):
+    findings = findings_of(KEY, lambda x: x @ TABLE.T + jnp.sum(TABLE, axis=1), "f32[1000]", target=target)
+    assert ["reduce_sum of" in finding.observation.found for finding in findings] == [True]
 
 
 def test_not_found_where_the_array_is_an_argument():

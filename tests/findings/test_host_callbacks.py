@@ -70,6 +70,15 @@ def test_found_as_a_note_in_some_turns_only():
     assert finding.severity == "note"
 
 
+def test_found_without_operands():
+    def greeting(x):
+        jax.debug.print("hello")
+        return x
+
+    (finding,) = findings_of(KEY, greeting, "f32[3]")
+    assert finding.observation.found == "jax.debug.print calls Python, outside of loops."
+
+
 def test_found_worst_first():
     def both(x):
         return jax.lax.fori_loop(0, 5, lambda _, x: on_the_host(x), printing(x))
