@@ -39,6 +39,12 @@ def test_every_rule_is_documented_and_tested_both_ways(rule):
     assert any(test.startswith("test_not_found") for test in tests), name
 
 
+def test_the_readme_lists_every_rule():
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    listed = [line.split("|")[1].strip() for line in readme.partition("## The findings")[2].split("\n") if "|" in line]
+    assert sorted(listed[2:]) == sorted(rule.title for rule in RULES)
+
+
 def test_documentation_has_its_headings():
     with pytest.raises(ValueError, match="What it does"):
         read_documentation("Something.\n\nWhat it does:\n    This.\n")
