@@ -17,7 +17,7 @@ from jaxscope import _jax, _jax_topology, _jax_worker
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._failures import message_of
 from jaxscope._inputs import Request
-from jaxscope._jax_failures import NOTHING_TRACED, partial_jaxpr
+from jaxscope._jax_failures import NOTHING_TRACED, partial_jaxpr, refuse_leaked_tracers
 from jaxscope._placement import Placement, place
 from jaxscope._targets import Target
 from jaxscope._truncations import Truncation, noted_truncations, truncations_of
@@ -224,6 +224,7 @@ class _Steps:
             with self._placement.lowering():
                 self._lowered = _jax.unwrap_stage(request.function.lower(*request.args, **request.kwargs))
         elif self._lowered is None:
+            refuse_leaked_tracers(self._traced)
             platforms = self._placement.lowering_platforms
             with self._placement.lowering():
                 self._lowered = self._traced.lower(**({"lowering_platforms": platforms} if platforms else {}))

@@ -150,7 +150,7 @@ EXPECTED = {
     "110": lambda f: f["status"]["lower"] == "done" and "several platforms" in f["tabs"]["hlo"][2],
     "111": lambda f: "f32[b,4]" in arguments(f).values() and failed(f, "compile", "ValueError"),
     "114": lambda f: "stablehlo.composite" in f["listings"]["stablehlo"]["ops"],
-    "115": lambda f: f["traced"] == 1,
+    "115": lambda f: f["traced"] == 1 and "COUNT.append(1) changes COUNT once" in finding(f, "side-effect")["found"],
     "116": lambda f: f["status"]["compile"] == "done",
     "117": lambda f: failed(f, "trace", "Odd") and "<b>bold</b>" in f["failure"]["message"] and "<b>bold" not in f["html"],
     "118": lambda f: "constant folding" in finding(f, "constant-folding")["found"] and finding(f, "constant-folding")["line"] == 14,

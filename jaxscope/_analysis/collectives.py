@@ -34,6 +34,7 @@ KINDS = (
     "ragged-all-to-all",
     "reduce-scatter",
 )
+_KIND_BY_OPCODE = {opcode: kind for kind in KINDS for opcode in (kind, f"{kind}-start")}
 
 # ", replica_groups={{0,4},{1,5}}, use_global_device_ids=true"    ", replica_groups={}"
 _LISTED = re.compile(r"\breplica_groups=\{((?:\{[\d,]*\},?)*)\}")
@@ -95,8 +96,7 @@ def collectives_of(listing: Listing, meshes: Sequence[Mapping[str, int]]) -> tup
     # Most collectives of a program have the same few groups.
     axes_by_groups: dict[Groups, tuple[str, ...] | Unavailable] = {}
     for number, op in enumerate(listing.ops):
-        kind = op.name.removesuffix("-start")
-        if kind in KINDS:
+        if (kind := _KIND_BY_OPCODE.get(op.name)) is not None:
             # XLA for TPU hides one behind other work: it stands in each fusion that does a part of it.
             if step := _STEP.search(listing.lines[op.line]):
                 if (kind, step[1]) in begun:

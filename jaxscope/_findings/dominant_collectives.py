@@ -88,7 +88,7 @@ def _observations(program: Program) -> Iterator[Observation]:
         together = f", all collectives together {format_duration(total_s)}" if len(groups) > 1 else ""
         yield Observation(
             found=(
-                f"{_told(group)}: {format_duration(_seconds(group))} at least{together}. "
+                f"{_told(program.hlo_module, group)}: {format_duration(_seconds(group))} at least{together}. "
                 f"All matrix products of the program take {format_duration(products_s)} at least."
             ),
             advice=_advice(program, group),
@@ -139,7 +139,7 @@ def _frames(program: Program, group: list[_Moved]) -> tuple[Frame, ...]:
     return frames_of(linked, op) if op is not None else ()
 
 
-def _told(group: list[_Moved]) -> str:
+def _told(module: HloModule, group: list[_Moved]) -> str:
     first = group[0].collective
     if isinstance(first.axes, Unavailable):
         over = f"groups of {first.group_size}" if not isinstance(first.group_size, Unavailable) else "the devices"
@@ -147,7 +147,12 @@ def _told(group: list[_Moved]) -> str:
         over = ", ".join(first.axes) or "one device"
     runs = sum(moved.runs for moved in group)
     size = sum(moved.link_bytes for moved in group)
-    return f"{first.kind} over {over}, {format_count(runs, ('run', 'runs'))}: each device sends {format_bytes(size)}"
+    # XLA combines collectives, and gives them the line of one.
+    arrays = sum(len(module.operands[moved.collective.op]) for moved in group)
+    many = f" of {arrays} arrays" if arrays > len(group) else ""
+    return (
+        f"{first.kind} over {over}{many}, {format_count(runs, ('run', 'runs'))}: each device sends {format_bytes(size)}"
+    )
 
 
 def _advice(program: Program, group: list[_Moved]) -> str:

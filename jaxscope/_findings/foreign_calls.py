@@ -26,6 +26,8 @@ def foreign_calls(program: Program) -> dict[int, str]:
     Raises:
         UnavailableError: There is no compiled text.
     """
+    if "custom_call_target=" not in program.listing("hlo").listing.text:
+        return {}
     costs = program.program_cost("hlo").ops
     targets = {cost.op: _target(program, cost.op) for cost in costs if cost.rule in _RULES_OF_CALLS and cost.is_counted}
     unknown = {target for target in targets.values() if not is_pallas(target) and not _VENDORS.fullmatch(target)}

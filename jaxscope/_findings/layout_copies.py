@@ -1,8 +1,9 @@
 """Copies that only change the order in which an array lies in memory.
 
 What it does:
-    Names the lines of Python whose kernels do nothing but transpose or copy an array into another layout, where these
-    move a tenth of all bytes that the program moves, and a mebibyte at least.
+    Names lines of Python that transpose an array, convolve with channels before space, or read an argument in another
+    order than it has, where kernels that only copy into another layout move a tenth of all bytes that the program
+    moves because of it, and a mebibyte at least.
 
 Why it matters:
     Such a kernel reads and writes the whole array and computes nothing. A matrix product or convolution wants its
@@ -22,6 +23,7 @@ When it is wrong:
     Where two consumers want different orders, or the other order makes a dearer kernel slower.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -30,16 +32,21 @@ from jaxscope._analysis.hlo_module import UNKNOWN, HloModule
 from jaxscope._analysis.work import KernelCost
 from jaxscope._analysis.xla_sizes import minor_to_major
 from jaxscope._findings.places import by_line, frames_of
-from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
+from jaxscope._findings.records import ListingLine, Observation, Program, Rule, Severity, read_documentation
 from jaxscope._findings.traffic import all_bytes, bytes_of, matters
-from jaxscope._ir.model import NO_STACK, Op
-from jaxscope._links import LinkedListing
+from jaxscope._ir.model import NO_STACK, Frame, Op
+from jaxscope._links import LinkedListing, lines_of_python
+from jaxscope._sources import is_library, source_line
 from jaxscope._view.format import format_bytes, format_count, format_percent
+from jaxscope.errors import UnavailableError
 
 _MOVES = frozenset(("copy", "transpose"))
 # What may stand beside them in a kernel that computes nothing.
 _VIEWS = frozenset(("bitcast", "parameter", "reshape"))
-_CONVOLUTIONS = frozenset(("conv_general_dilated", "convolution"))
+# "stablehlo.convolution(%0, %1) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = ..."
+_CHANNELS_FIRST = re.compile(r"stablehlo\.convolution.* dim_numbers = \[b, f, \d")
+# Python that asks for another order: `x.T`  `jnp.swapaxes(x, 1, 2)`  `einops.rearrange(x, "a b -> b a")`
+_TRANSPOSES = re.compile(r"\.m?T\b|transpose|swapaxes|moveaxis|permute_dims|rearrange")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,15 @@ class _LayoutCopy:
     place: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    """Copies of one line of Python that have one cause, and what to do about it."""
+
+    copies: list[_LayoutCopy]
+    advice: str
+    severity: Severity = "warning"
+
+
 def _observations(program: Program) -> Iterator[Observation]:
     copies = _layout_copies(program)
     whole = all_bytes(program.program_cost("hlo")) if copies else None
@@ -70,23 +86,91 @@ def _observations(program: Program) -> Iterator[Observation]:
         by_place.setdefault(copy.place, []).append(copy)
     found = []
     for places in by_line(linked, by_place):
-        of_line = sorted((copy for place in places for copy in by_place[place]), key=lambda copy: -_size(copy))
-        size = sum(map(_size, of_line))
-        if matters(size, whole):
-            found.append((size, of_line))
-    for size, of_line in sorted(found, key=lambda pair: -pair[0]):
-        most = of_line[0]
-        runs = sum(copy.kernel.runs.with_loops_once for copy in of_line)
-        others = f" With {len(of_line) - 1} more it" if len(of_line) > 1 else " It"
+        of_line = [copy for place in places for copy in by_place[place]]
+        cause = _cause(program, of_line) if matters(sum(map(_size, of_line)), whole) else None
+        if cause is not None and matters(size := sum(map(_size, cause.copies)), whole):
+            found.append((size, cause))
+    for size, cause in sorted(found, key=lambda pair: -pair[0]):
+        copies = sorted(cause.copies, key=lambda copy: -_size(copy))
+        runs = sum(copy.kernel.runs.with_loops_once for copy in copies)
+        others = f" With {len(copies) - 1} more it" if len(copies) > 1 else " It"
         yield Observation(
             found=(
-                f"{_told(module, most)}{others} moves {format_bytes(size)} in {format_count(runs, ('run', 'runs'))}, "
-                f"{format_percent(size / whole)} of all bytes that the program moves."
+                f"{_told(module, copies[0])}{others} moves {format_bytes(size)} in "
+                f"{format_count(runs, ('run', 'runs'))}, {format_percent(size / whole)} of all bytes that the program "
+                "moves."
             ),
-            advice=_advice(program, most),
-            frames=frames_of(linked, most.place),
-            lines=tuple(ListingLine("hlo", linked.listing.ops[copy.kernel.op].line) for copy in of_line),
+            advice=cause.advice,
+            frames=frames_of(linked, copies[0].place),
+            lines=tuple(ListingLine("hlo", linked.listing.ops[copy.kernel.op].line) for copy in copies),
+            severity=cause.severity,
         )
+
+
+def _cause(program: Program, copies: list[_LayoutCopy]) -> _Cause | None:
+    """Which copies of a line its author can do something about, and what; None where those are the compiler's own."""
+    module, linked = program.hlo_module, program.listing("hlo")
+    ops = module.listing.ops
+    own: dict[Frame, list[_LayoutCopy]] = {}
+    for copy in copies:
+        frames = frames_of(linked, copy.place)
+        if frames and not is_library(frames[0].file):
+            own.setdefault(frames[0], []).append(copy)
+    convolved = [copy for frame, here in own.items() if _has_channels_first(program, frame) for copy in here]
+    if convolved:
+        return _Cause(
+            convolved,
+            'Keep channels last: dimension_numbers=("NHWC", "HWIO", "NHWC") of lax.conv_general_dilated, and arguments '
+            "in that order.",
+        )
+    transposed = [
+        copy
+        for frame, here in own.items()
+        if _TRANSPOSES.search(_text(frame))
+        for copy in here
+        if _is_transpose(ops[copy.kernel.op])
+    ]
+    if transposed:
+        return _Cause(
+            transposed,
+            "Name the dimensions where the array is read, with axis=, jnp.einsum or the dimension_numbers of "
+            "lax.dot_general, instead of transposing it first; or keep it transposed from the start.",
+        )
+    if program.target.platform == "cpu":
+        # Arrays on a CPU have one layout only.
+        return None
+    given = [copy for copy in copies if _is_argument(module, copy)]
+    if not given:
+        return None
+    name = ops[module.operands[given[0].kernel.op][0]].name_path or "the argument"
+    return _Cause(
+        given,
+        f"Pass {name} in that order, or let the compiler choose: in_shardings=Format(Layout.AUTO) of jax.jit.",
+        # Another program may want the argument as it is.
+        severity="note",
+    )
+
+
+def _has_channels_first(program: Program, frame: Frame) -> bool:
+    """Whether a line of Python asks for a convolution with its channels before space."""
+    try:
+        linked = program.listing("stablehlo")
+    except UnavailableError:
+        return False
+    lines = lines_of_python(linked, frame.file, frame.line).exact
+    return any(_CHANNELS_FIRST.search(linked.listing.lines[line]) for line in lines)
+
+
+def _text(frame: Frame) -> str:
+    return "\n".join(source_line(frame.file, line) for line in range(frame.line, max(frame.line, frame.end_line) + 1))
+
+
+def _is_argument(module: HloModule, copy: _LayoutCopy) -> bool:
+    """Whether an argument of the program is copied, and not for a library, whose order is not the compiler's choice."""
+    ops = module.listing.ops
+    source = module.operands[copy.kernel.op][0]
+    is_given = source >= 0 and ops[source].name == "parameter" and ops[source].block == module.entry
+    return is_given and copy.reader != UNKNOWN and ops[copy.reader].name != "custom-call"
 
 
 def _layout_copies(program: Program) -> list[_LayoutCopy]:
@@ -94,7 +178,12 @@ def _layout_copies(program: Program) -> list[_LayoutCopy]:
     ops = module.listing.ops
     moves: dict[int, tuple[KernelCost, int]] = {}
     for kernel in program.program_cost("hlo").kernels:
-        if kernel.is_counted and bytes_of(kernel) and (move := _changed_order(module, kernel.op)) is not None:
+        if (
+            kernel.is_counted
+            and not kernel.work
+            and bytes_of(kernel)
+            and (move := _changed_order(module, kernel.op)) is not None
+        ):
             moves[kernel.op] = kernel, move
     readers, places = _followed(module, linked, moves)
     return [
@@ -198,27 +287,6 @@ def _reader_name(module: HloModule, copy: _LayoutCopy) -> str:
         return "the program's result"
     op = module.listing.ops[copy.reader]
     return _primitive(op) or ("the kernel that reads it" if op.name in ("fusion", "call") else op.name)
-
-
-def _advice(program: Program, copy: _LayoutCopy) -> str:
-    ops = program.hlo_module.listing.ops
-    reader, source = _reader_name(program.hlo_module, copy), ops[program.hlo_module.operands[copy.kernel.op][0]]
-    if _CONVOLUTIONS & {reader, _primitive(ops[copy.kernel.op])}:
-        return 'Keep channels last: dimension_numbers=("NHWC", "HWIO", "NHWC") of lax.conv_general_dilated.'
-    if _is_transpose(ops[copy.kernel.op]):
-        return (
-            "Name the dimensions where the array is read, with axis=, jnp.einsum or the dimension_numbers of "
-            "lax.dot_general, instead of transposing it first; or keep it transposed from the start."
-        )
-    # Arrays on a CPU have one layout only.
-    can_choose = program.target.platform != "cpu"
-    if copy.reader == UNKNOWN:
-        choice = ", or let it keep its own layout: out_shardings=Format(Layout.AUTO) of jax.jit" if can_choose else ""
-        return f"Compute it in the order of dimensions in which it is returned{choice}."
-    if source.name == "parameter" and source.block == program.hlo_module.entry:
-        choice = ", or let the compiler choose: in_shardings=Format(Layout.AUTO) of jax.jit" if can_choose else ""
-        return f"Pass {source.name_path or 'the argument'} with its dimensions in that order{choice}."
-    return "Make the array with its dimensions in that order."
 
 
 RULE = Rule(

@@ -10,7 +10,7 @@ second question, asked of the jaxpr, is whether a result is its argument with so
 `Updates`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from jaxscope import _jax_equations
@@ -29,17 +29,31 @@ _UPDATING = frozenset(
 _MAXIMUM_STEPS = 256
 
 
-def carried_leaves(signature: Signature) -> tuple[tuple[int, int], ...]:
+Pairs = tuple[tuple[int, int], ...]
+
+
+def carried_leaves(signature: Signature) -> Pairs:
     """Pairs of places, of an argument and of the result that takes its place at the next call."""
+    return _pairs(signature, lambda leaf: leaf.type, ())
+
+
+def retyped_leaves(signature: Signature) -> Pairs:
+    """The same of arguments that come out with the same keys and shapes, and at least one in another element type."""
+    return _pairs(signature, lambda leaf: leaf.type.partition("[")[2], carried_leaves(signature))
+
+
+def _pairs(signature: Signature, kind: Callable[[Leaf], str], known: Pairs) -> Pairs:
+    """The pairs that are alike in `kind`, without those that are known."""
+    carried, taken = {one for one, _ in known}, {other for _, other in known}
     roots: dict[str, list[int]] = {}
     for index, leaf in enumerate(signature.arguments):
-        roots.setdefault(leaf.name, []).append(index)
+        if index not in carried:
+            roots.setdefault(leaf.name, []).append(index)
     outputs = {leaf.path: index for index, leaf in enumerate(signature.outputs)}
-    taken: set[int] = set()
     found: list[tuple[int, int]] = []
     for name, indices in roots.items():
         leaves = [signature.arguments[index] for index in indices]
-        for candidate in _candidates(name, leaves, signature.outputs, outputs):
+        for candidate in _candidates(name, leaves, signature.outputs, outputs, kind):
             if taken.isdisjoint(candidate):
                 taken.update(candidate)
                 found += zip(indices, candidate, strict=True)
@@ -48,24 +62,23 @@ def carried_leaves(signature: Signature) -> tuple[tuple[int, int], ...]:
 
 
 def _candidates(
-    name: str, leaves: Sequence[Leaf], results: Sequence[Leaf], places: dict[str, int]
+    name: str, leaves: Sequence[Leaf], results: Sequence[Leaf], places: dict[str, int], kind: Callable[[Leaf], str]
 ) -> Iterator[list[int]]:
     """The parts of the results that an argument's leaves have a place in, each as the places of its leaves."""
     keys = [leaf.path.removeprefix(name) for leaf in leaves]
+    kinds = [kind(leaf) for leaf in leaves]
     if keys == [""]:
         endings = (f"['{name}']", f".{name}")
         for index, result in enumerate(results):
-            if result.type == leaves[0].type and result.path.endswith(endings):
+            if kind(result) == kinds[0] and result.path.endswith(endings):
                 yield [index]
         return
     for result in results:
-        if result.type != leaves[0].type or not result.path.endswith(keys[0]):
+        if kind(result) != kinds[0] or not result.path.endswith(keys[0]):
             continue
         prefix = result.path[: len(result.path) - len(keys[0])]
         found = [places.get(prefix + key, -1) for key in keys]
-        fits = -1 not in found and all(
-            results[place].type == leaf.type for place, leaf in zip(found, leaves, strict=True)
-        )
+        fits = -1 not in found and all(kind(results[place]) == one for place, one in zip(found, kinds, strict=True))
         # A part with more leaves is another structure.
         if fits and sum(each.path.startswith(prefix) for each in results) == len(keys):
             yield found

@@ -8,12 +8,14 @@ from jaxscope._findings import (
     constant_folding,
     dominant_collectives,
     donations,
+    host_callbacks,
     implicit_upcasts,
     layout_copies,
     memory_limit,
     opaque_custom_calls,
     padded_sizes,
     recompiles,
+    side_effects,
     split_kernels,
     stale_captures,
     unrolled_repetition,
@@ -23,9 +25,10 @@ from jaxscope._findings import (
 from jaxscope._findings.records import Rule
 
 RULES: tuple[Rule, ...] = (
-    memory_limit.RULE,
     captured_constants.RULE,
     constant_folding.RULE,
+    host_callbacks.RULE,
+    side_effects.RULE,
     stale_captures.RULE,
     unrolled_repetition.RULE,
     unused_arguments.RULE,
@@ -38,4 +41,5 @@ RULES: tuple[Rule, ...] = (
     layout_copies.RULE,
     split_kernels.RULE,
     dominant_collectives.RULE,
+    memory_limit.RULE,
 )

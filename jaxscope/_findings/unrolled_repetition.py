@@ -4,9 +4,9 @@ What it does:
     Names the lines of a Python loop whose body was traced eight times or more, where the copies make up a quarter of
     the program or more.
 
-    The equations of all turns have to be the same, with the same types, parameters and connections. Bodies count that
-    hold a matrix product or convolution, or pass a value from turn to turn through 15 equations or more; polynomials
-    and the like are best written out.
+    The equations of all turns have to be the same, with the same types, parameters and connections, and each turn has
+    to take a value from the one before it: an optimiser's update of many parameters is no such loop. Bodies count that
+    hold a matrix product or convolution, or 15 equations or more; polynomials and the like are best written out.
 
 Why it matters:
     Tracing, lowering and compiling take as many times longer, and so is every listing. XLA does not find the loop
@@ -192,8 +192,7 @@ def _runs_of(jaxpr: Any, kinds: Sequence[_Kind]) -> Iterator[_Run]:
         has_product = any(kind.has_product for kind in turn)
         if _weight(turn) < (LEAST_WITH_PRODUCT if has_product else LEAST_EQUATIONS):
             continue
-        chained = _are_chained(equations, makers, run)
-        if chained or (chained is False and has_product):
+        if _are_chained(equations, makers, run):
             yield run
 
 
@@ -223,10 +222,9 @@ def _runs(kinds: Sequence[int], period: int) -> Iterator[_Run]:
             start = number - period + 1
 
 
-def _are_chained(equations: Sequence[Any], makers: dict[int, int], run: _Run) -> bool | None:
-    """Whether each turn takes a value from the one before it; None where turns are connected differently inside."""
+def _are_chained(equations: Sequence[Any], makers: dict[int, int], run: _Run) -> bool:
+    """Whether each turn takes a value from the one before it, and all are connected alike inside."""
     first: list[tuple[int, ...]] = []
-    chained = True
     for turn in range(run.turns):
         begin = run.start + turn * run.period
         inside: list[tuple[int, ...]] = []
@@ -239,15 +237,13 @@ def _are_chained(equations: Sequence[Any], makers: dict[int, int], run: _Run) ->
             inside.append(tuple(source - begin if source >= begin else -1 for source in sources))
         if turn == 0:
             first = inside
-        elif inside != first:
-            return None
-        else:
-            chained = chained and takes
-    return chained
+        elif inside != first or not takes:
+            return False
+    return True
 
 
 def _common_place(stacks: Sequence[tuple[Frame, ...]]) -> tuple[tuple[Frame, ...], tuple[int, int]]:
-    """The call stack down to the loop, and the first and last line of what it repeats; () where there is none."""
+    """The call stack down to the loop, and the first and last line of what it repeats; () where none is the user's."""
     stacks = [stack for stack in stacks if stack]
     shared = 0
     while stacks and shared < min(map(len, stacks)) and len({_line(stack[-shared - 1]) for stack in stacks}) == 1:
@@ -261,9 +257,11 @@ def _common_place(stacks: Sequence[tuple[Frame, ...]]) -> tuple[tuple[Frame, ...
     for depth in range(shared, 0, -1):
         line = stacks[0][-depth].line
         places.append((stacks[0][-depth:], (line, line)))
-    # All turns pass through each of these; the loop is where Python has one.
+    # All turns pass through each of these; the loop is where Python has one, or statements follow each other. One line
+    # without a loop calls a function of JAX's that unrolls its own: `jax.scipy.linalg.eigh_tridiagonal`.
     loops = (place for place in places if loop_around(place[0][0].file, *place[1]) is not None)
-    return next(loops, places[0] if places else ((), (0, 0)))
+    lines_in_a_row = (place for place in places if place[1][0] != place[1][1])
+    return next(loops, next(lines_in_a_row, ((), (0, 0))))
 
 
 def _line(frame: Frame) -> tuple[str, str, int]:

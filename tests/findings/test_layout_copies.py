@@ -56,7 +56,8 @@ def test_found_with_its_bytes_and_share():
         "f32[1024,512] is copied into another order of its dimensions, for the kernel that reads it. "
         "It moves 4.00 MiB in 1 run, 50.0 % of all bytes that the program moves."
     )
-    assert finding.severity == "warning"
+    assert finding.severity == "note"
+    assert "Layout.AUTO" in finding.observation.advice
     (line,) = finding.observation.lines
     assert module_of(COPY).split("\n")[line.line].strip() == COPY
 
@@ -89,6 +90,7 @@ def test_found_where_an_array_is_transposed_first():
     (finding,) = findings_of(KEY, transposed_first, "f32[8,512,512]", target="cpu")
     assert "The transpose of f32[8,512,512] is a kernel of its own" in finding.observation.found
     assert "swapaxes" in source_of(finding)
+    assert finding.severity == "warning"
 
 
 def test_not_found_along_the_last_axis():
@@ -104,6 +106,14 @@ def test_found_for_a_convolution():
     (finding,) = findings_of(KEY, convolved, "f32[8,16,64,64]", "f32[16,16,3,3]", target="cuda:h100")
     assert "channels last" in finding.observation.advice
     assert "conv_general_dilated" in source_of(finding)
+
+
+def test_not_found_where_only_the_compiler_chose():
+    """What LAPACK wants, and products of heads, which stand between batch and length."""
+    assert not findings_of(KEY, lambda a, b: jnp.linalg.solve(a, b), "f32[512,512]", "f32[512]", target="cpu")
+    heads = ("f32[8,512,8,64]",) * 3
+    attend = lambda q, k, v: jax.nn.dot_product_attention(q, k, v)  # noqa: E731
+    assert not findings_of(KEY, attend, *heads, target="cpu")
 
 
 @CUDA

@@ -74,6 +74,21 @@ def test_not_found_in_libraries_and_notes(target):
     assert not findings_of_text(KEY, module_of(target))
 
 
+def test_found_where_the_program_asks_for_it():
+    """A function of jaxlib's under another name, of which nothing can be known."""
+    name = "jaxscope_test.lu"
+    function = pytest.importorskip("jaxlib.cpu._lapack").registrations()["lapack_sgetrf_ffi"]
+    jax.ffi.register_ffi_target(name, function, platform="cpu")
+    matrix, pivots = jax.ShapeDtypeStruct((64, 64), jnp.float32), jax.ShapeDtypeStruct((64,), jnp.int32)
+
+    def decomposed(x):
+        return jax.ffi.ffi_call(name, (matrix, pivots, jax.ShapeDtypeStruct((), jnp.int32)))(jnp.sin(x))[0] * 2
+
+    (finding,) = findings_of(KEY, decomposed, "f32[64,64]", target="cpu")
+    assert finding.observation.found.startswith(f"{name} is a custom call")
+    assert "ffi_call(name" in source_of(finding)
+
+
 @TPU
 def test_found_in_a_pallas_kernel_without_an_estimate():
     (finding,) = findings_of(KEY, lambda x: jnp.sin(kernel_of(x)), "f32[1024,1024]", target="tpu:v5e:2x2")

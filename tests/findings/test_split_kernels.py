@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+import jaxscope
 from tests.findings import findings_of, source_of
 from tests.findings.texts import findings_of_text
 from tests.plugins import CUDA
@@ -111,8 +112,11 @@ def test_not_found_without_a_barrier_nor_before_a_product(function):
     assert not findings_of(KEY, function, "f32[1024,1024]", target="cuda:h100")
 
 
-def test_not_found_where_the_compiler_drops_the_barrier():
-    assert not findings_of(KEY, with_barrier, "f32[1024,1024]", target="cpu")
+def test_not_found_where_the_compiler_dropped_the_barrier():
+    """Some versions of XLA for CPU make one kernel across it."""
+    inspection = jaxscope.inspect(with_barrier, "f32[1024,1024]", target="cpu")
+    entry = inspection.hlo.partition("ENTRY")[2]
+    assert len(findings_of(KEY, with_barrier, "f32[1024,1024]", target="cpu")) == entry.count(" fusion(") - 1
 
 
 @CUDA

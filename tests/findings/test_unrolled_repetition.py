@@ -109,7 +109,19 @@ def adam(parameters, gradients, first, second):
     return jax.tree.map(lambda p, m, v: p - 1e-3 * m / (jnp.sqrt(v) + 1e-8), parameters, first, second)
 
 
-@pytest.mark.parametrize(("function", "args"), [(horner, ["f32[9]"]), (newton, ["f32[9]"]), (adam, [WEIGHTS] * 4)])
+def orthogonalized(gradients):
+    """What Muon does for each matrix."""
+
+    def step(x, _):
+        return 1.5 * x - 0.5 * x @ (x.T @ x), None
+
+    return [jax.lax.scan(step, x / jnp.linalg.norm(x), length=5)[0] for x in gradients]
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [(horner, ["f32[9]"]), (newton, ["f32[9]"]), (adam, [WEIGHTS] * 4), (orthogonalized, [WEIGHTS])],
+)
 def test_not_found_of_short_and_of_independent_turns(function, args):
     assert not findings_of(KEY, function, *args)
 
@@ -145,9 +157,11 @@ def test_not_found_in_special_functions(name):
     assert not findings_of(KEY, function, *["f32[5]"] * SPECIAL[name])
 
 
-@pytest.mark.parametrize("name", ["expm", "inv", "sqrtm", "matrix_power"])
+@pytest.mark.parametrize("name", ["eigh_tridiagonal", "expm", "inv", "sqrtm", "matrix_power"])
 def test_not_found_in_linear_algebra(name):
     functions = {
+        # It unrolls a loop of its own, which the user cannot change.
+        "eigh_tridiagonal": lambda x: jax.scipy.linalg.eigh_tridiagonal(x[0], x[1, 1:], eigvals_only=True),
         "expm": jax.scipy.linalg.expm,
         "inv": jnp.linalg.inv,
         "sqrtm": jax.scipy.linalg.sqrtm,

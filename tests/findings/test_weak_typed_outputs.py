@@ -1,7 +1,8 @@
-"""States that come back with another weakness of type, for which jit compiles once more."""
+"""States that come back with another type, for which jit compiles once more."""
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from tests.findings import findings_of, source_of
 
@@ -79,3 +80,26 @@ def test_not_found_for_a_weak_result_that_takes_no_argument_s_place():
 def test_not_found_where_both_sides_are_weak():
     assert not findings_of(KEY, step, {"x": jnp.ones(8), "best": 0.0})
     assert compilations(step, {"x": jnp.ones(8), "best": 0.0}) == 1
+
+
+def updated(state):
+    # The step size is a NumPy number, so that bf16 parameters become f32.
+    return {"w": state["w"] - np.float32(0.1) * state["w"], "b": state["b"] + 1}
+
+
+def test_found_for_parameters_that_come_back_wider():
+    state = {"w": jnp.ones((8, 8), jnp.bfloat16), "b": jnp.ones(8)}
+    (finding,) = findings_of(KEY, updated, state)
+    assert "f32[8,8] comes back as result['w'] for state['w'], which was bf16[8,8]" in finding.observation.found
+    assert ".astype('bfloat16')" in finding.observation.advice
+    assert compilations(updated, state) == 2
+
+
+def test_not_found_for_gradients_or_casts_that_are_no_update():
+    state = {"w": jnp.ones((8, 8), jnp.bfloat16), "b": jnp.ones(8)}
+
+    def wide_gradients(state):
+        gradients = jax.grad(lambda s: jnp.sum(s["w"].astype(jnp.float32) @ s["b"]))(state)
+        return jax.tree.map(lambda g: jnp.asarray(g, jnp.float32), gradients)
+
+    assert not findings_of(KEY, wide_gradients, state)
