@@ -174,9 +174,7 @@ class _Work:
             inspection._run(jobs.pop(0), display)
         if self._call is not None:
             for facts in programs:
-                one = inspection.for_target(facts.target.name)
-                check = one.check(*self._call[0], **self._call[1])
-                facts.mismatches, facts.cache = check.mismatches, check.cache
+                facts.take_call(*self._call)
             self._call = None
         if display is not None:
             display.close()

@@ -14,18 +14,21 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+import jax
+
 from jaxscope import _jax, _jax_topology, _lower_level
 from jaxscope._analysis.buffers import MemoryCurve
 from jaxscope._analysis.cache_call import judge_call
 from jaxscope._analysis.cache_verdict import CacheVerdict
 from jaxscope._analysis.call_key import CallKey, static_by_identity
 from jaxscope._analysis.call_stacks import complete_stacks
+from jaxscope._analysis.compiled_call import compiled_call_text, mesh_of_inputs
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.donation import Donation, donations_of
 from jaxscope._analysis.hlo_cost import count_module
 from jaxscope._analysis.hlo_module import HloModule, read_module
 from jaxscope._analysis.memory import MemoryTable, memory_of
-from jaxscope._analysis.mismatches import Mismatches
+from jaxscope._analysis.mismatches import Mismatches, check_call
 from jaxscope._analysis.program_memory import MEMORY_PATTERNS, ProgramMemory, program_memory
 from jaxscope._analysis.reconciliation import Reconciliation, reconcile_module
 from jaxscope._analysis.roll_up import RollUp
@@ -35,6 +38,8 @@ from jaxscope._analysis.stablehlo_cost import count_stablehlo
 from jaxscope._analysis.type_flow import TypeFlow, type_flow
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
+from jaxscope._analysis.xla_sizes import likely_convention
+from jaxscope._call_text import read_call_text, write_call_text
 from jaxscope._collector import collector_put_off
 from jaxscope._dumps import dump_texts
 from jaxscope._failures import Explanation, explain, expression_at, message_of
@@ -44,9 +49,11 @@ from jaxscope._ir import hlo, stablehlo
 from jaxscope._ir import jaxpr as jaxpr_parser
 from jaxscope._ir.kernel_calls import KernelCall
 from jaxscope._ir.model import Frame, Listing
+from jaxscope._jax_failures import NOTHING_TRACED, partial_jaxpr
 from jaxscope._links import Definition, LinkedListing, definition_of, link_listing
 from jaxscope._lower_level import LOWER_LISTINGS, LowerListing
 from jaxscope._sources import SourceLine, display_name, python_listing
+from jaxscope._specs import read_types
 from jaxscope._stages import STAGES, Stage
 from jaxscope._targets import Target
 from jaxscope.errors import UnavailableError
@@ -67,8 +74,10 @@ class Facts:
         types: Path and type of every leaf that was asked for.
         static: The values that are baked in, as (name, shortened repr).
         definition: Where the function's own code stands, None where it is not Python.
-        mismatches: How the call given as ``call=`` differs from the signature, None when there was none.
+        mismatches: How the call that was given as ``call=``, or typed since, differs from the signature; None when
+            there was none.
         cache: What jit does for that call after the inspected one, or why nobody can tell; None likewise.
+        call_text: That call as text, "" where it cannot be written; None likewise.
         cache_entries: How many entries jit kept for the function when it was inspected; None where it does not say.
         static_by_identity: The static arguments, as (name, shortened repr), that equal nothing but themselves; of a
             function that the user jitted.
@@ -96,6 +105,7 @@ class Facts:
         self.definition: Definition | None = definition_of(request.own) if request.own is not None else None
         self.mismatches: Mismatches | None = None
         self.cache: CacheVerdict | Unavailable | None = None
+        self.call_text: str | None = None
         self._jitted, self._first_call = jitted, first_call
         self.cache_entries = _jax.cache_entries(jitted)
         by_user = request.kind == "jitted" and isinstance(first_call, CallKey)
@@ -103,6 +113,7 @@ class Facts:
         self.running: str | None = None
         self._stages: dict[str, Stage] = {}
         self._listings: dict[str, LinkedListing] = {}
+        self._partial: LinkedListing | Unavailable | None = None
         self._explanations: dict[str, Explanation] = {}
         self._costs: dict[str, ProgramCost] = {}
         self._roll_ups: dict[str, RollUp] = {}
@@ -184,6 +195,41 @@ class Facts:
             with collector_put_off():
                 self._listings[key] = link_listing(key, _READERS[key](product), self.definition, self._callers)
         return self._listings[key]
+
+    @property
+    def partial_listing(self) -> LinkedListing | Unavailable | None:
+        """The jaxpr up to the equation at which tracing failed, to be read; None where no equation was traced.
+
+        It is not the program, so `listing` does not give it and no table is made from it.
+        """
+        stage = self._stages.get("trace")
+        if stage is None or stage.error is None:
+            return None
+        if self._partial is None:
+            self._partial = self._read_partial(stage.error)
+        return None if self._partial is NOTHING_TRACED else self._partial
+
+    def _read_partial(self, error: BaseException) -> LinkedListing | Unavailable:
+        partial = partial_jaxpr(error)
+        if isinstance(partial, Unavailable):
+            return partial
+        try:
+            return link_listing("jaxpr", jaxpr_parser.parse(*partial.printed()), self.definition, self._callers)
+        except Exception as second:
+            # What is known of the failure must not be lost with it.
+            return Unavailable(
+                f"Printing the jaxpr up to the failure: jaxscope itself raised {type(second).__name__}: {second}. "
+                "It is a bug."
+            )
+
+    def shown_listing(self, key: str) -> LinkedListing:
+        """What the tab of a listing shows: the listing, or, of a jaxpr, what there was of it when tracing failed.
+
+        Raises:
+            UnavailableError: As for `listing`.
+        """
+        partial = self.partial_listing if key == "jaxpr" else None
+        return partial if isinstance(partial, LinkedListing) else self.listing(key)
 
     # Listings below compiled HLO.
 
@@ -321,7 +367,8 @@ class Facts:
         made_from = (earliest, failed.key if failed else "")
         if self._python is None or self._python[0] != made_from:
             own = (self.definition.file, self.definition.first_line) if self.definition else None
-            frames: list[Frame] = list(self.listing(earliest).stacks.frames) if earliest else []
+            listing = self.listing(earliest) if earliest else self.partial_listing
+            frames: list[Frame] = list(listing.stacks.frames) if isinstance(listing, LinkedListing) else []
             if failed is not None:
                 frames += self.explanation(failed.key).frames
             self._python = (made_from, python_listing(frames, own))
@@ -337,20 +384,25 @@ class Facts:
             assert error is not None
             own = self.definition
             explanation = explain(error, key, Frame(own.file, self.name, own.first_line) if own is not None else None)
-            if explanation.symbol and not explanation.frames and self.product("lower") is not None:
-                frames = self._frames_naming(explanation.symbol)
+            if not explanation.frames and (op := self._op_naming(explanation.symbol)) is not None:
+                linked = self.listing("stablehlo")
+                frames = tuple(linked.stacks.walk(linked.op_stack[op]))
                 explanation = replace(explanation, frames=frames, expression=expression_at(frames[0]) if frames else "")
             self._explanations[key] = explanation
         return self._explanations[key]
 
-    def _frames_naming(self, symbol: str) -> tuple[Frame, ...]:
-        """The places of the first op of the StableHLO that names `symbol`, innermost first; () where none does."""
-        linked = self.listing("stablehlo")
+    def failed_line(self, key: str) -> int | None:
+        """The line of the StableHLO that a failed stage is about, from 0, where its message names an op."""
+        op = self._op_naming(self.explanation(key).symbol)
+        return None if op is None else self.listing("stablehlo").listing.ops[op].line
+
+    def _op_naming(self, symbol: str) -> int | None:
+        """The first op of the StableHLO that names `symbol`."""
+        if not symbol or self.product("lower") is None:
+            return None
+        listing = self.listing("stablehlo").listing
         named = re.compile(rf"[@\"]{re.escape(symbol)}(?![\w.])")  # stablehlo.custom_call @my_call(%arg0)
-        for op, stack in zip(linked.listing.ops, linked.op_stack):
-            if named.search(linked.listing.lines[op.line]):
-                return tuple(linked.stacks.walk(stack))
-        return ()
+        return next((number for number, op in enumerate(listing.ops) if named.search(listing.lines[op.line])), None)
 
     def python_name(self) -> str:
         """Short name of the file that holds the function, or else of the first one shown."""
@@ -429,7 +481,8 @@ class Facts:
         if self._stage_listing("hlo") is None:
             return ()
         with collector_put_off():
-            return reconcile_module(self.hlo_module, self.program_cost("hlo"), self.cost.after)
+            likely = likely_convention(jax.__version_info__, self._compiled_for)
+            return reconcile_module(self.hlo_module, self.program_cost("hlo"), self.cost.after, likely)
 
     @cached_property
     def python_lines(self) -> Mapping[tuple[str, int], int]:
@@ -457,8 +510,56 @@ class Facts:
         with collector_put_off():
             return find(self)
 
-    def judge_cache(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> CacheVerdict | Unavailable:
-        """What jit does for a call after the inspected one, under the settings of this moment."""
+    def check(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Mismatches, CacheVerdict | Unavailable]:
+        """How a call differs from the signature, and what jit does for it after the inspected one.
+
+        Strings that name a type stand for it. Everything is judged under the settings of this moment.
+
+        Raises:
+            InputError: Such a string cannot be read.
+        """
+        args, kwargs = self._read_types(args, kwargs)
+        return check_call(self.signature, args, kwargs), self._judge_cache(args, kwargs)
+
+    def take_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Keeps the verdict on a call for the Types tab.
+
+        Raises:
+            InputError: As in `check`.
+        """
+        args, kwargs = self._read_types(args, kwargs)
+        self.mismatches, self.cache = self.check(args, kwargs)
+        self.call_text = write_call_text(args, kwargs) or ""
+
+    def take_call_text(self, text: str) -> None:
+        """The same for a call that was typed.
+
+        Raises:
+            InputError: The text is no call of types and literal values.
+        """
+        self.mismatches, self.cache = self.check(*read_call_text(text, self._mesh_of_calls))
+        self.call_text = text
+
+    @cached_property
+    def compiled_call(self) -> str | Unavailable | None:
+        """The call that was compiled for, as it can be typed; None where no stage was reached."""
+        types = self.signature.types
+        return None if types is None else compiled_call_text(types)
+
+    def _read_types(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        mesh = self._mesh_of_calls
+        return tuple(read_types(value, mesh) for value in args), {
+            name: read_types(value, mesh) for name, value in kwargs.items()
+        }
+
+    @property
+    def _mesh_of_calls(self) -> Any:
+        """The mesh that axes in types belong to: that in context, or else that of the program."""
+        mesh, types = _jax.mesh_in_context(), self.signature.types
+        return mesh if mesh is not None or types is None else mesh_of_inputs(types)
+
+    def _judge_cache(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> CacheVerdict | Unavailable:
+        """What jit does for a call after the inspected one."""
         try:
             return judge_call(self._jitted, self._first_call, args, kwargs, self.signature.types)
         except Exception as error:

@@ -18,7 +18,7 @@ from jaxscope._analysis.control_flow import loops_frame
 from jaxscope._analysis.cost import cost_frame
 from jaxscope._analysis.memory import memory_frame
 from jaxscope._analysis.memory_frames import alive_frame, allocations_frame, buffers_frame, donation_frame
-from jaxscope._analysis.mismatches import Mismatches, check_call, mismatch_frame
+from jaxscope._analysis.mismatches import Mismatches, mismatch_frame
 from jaxscope._analysis.operations import operations_frame
 from jaxscope._analysis.reconciliation import reconciliation_frame
 from jaxscope._analysis.roll_up import GROUPINGS, Grouping
@@ -33,7 +33,6 @@ from jaxscope._programs import Programs
 from jaxscope._render.display import Display, has_front_end, running_shell
 from jaxscope._render.html import render_table, visible
 from jaxscope._render.text import render_text, table_lines
-from jaxscope._specs import read_types
 from jaxscope._stages import Stage
 from jaxscope._targets.listing import list_targets
 from jaxscope._view.model import Table
@@ -233,8 +232,8 @@ class Inspection:
 
     @property
     def jaxpr(self) -> str:
-        """The jaxpr's text, without colour codes."""
-        return self._source.text("jaxpr")
+        """The jaxpr's text, without colour codes; ``stages["trace"].partial_jaxpr`` where tracing failed in it."""
+        return self._facts.listing("jaxpr").listing.text
 
     @property
     def stablehlo(self) -> str:
@@ -506,12 +505,13 @@ class Inspection:
                 are given here.
             **kwargs: Likewise.
 
+        The box in the widget's Types tab does the same for a call that is typed there.
+
         Returns:
             One row per leaf that differs, with its path, both types and what to do; empty when the call fits. Its
             `cache` says whether jit would compile again, and because of which leaf.
         """
-        read_args, read = tuple(map(read_types, args)), {name: read_types(value) for name, value in kwargs.items()}
-        return Check(check_call(self._facts.signature, read_args, read), self._facts.judge_cache(read_args, read))
+        return Check(*self._facts.check(args, kwargs))
 
     # It never changes, so it is its own copy; compiled programs could not be copied anyway.
     def __copy__(self) -> "Inspection":

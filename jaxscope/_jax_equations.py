@@ -7,6 +7,7 @@ would let us delete it. Tested on JAX 0.8, 0.10 and 0.12.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
@@ -81,10 +82,15 @@ def _read_source(traceback: Any) -> EquationSource:
         if _jax.is_user_file(code.co_filename):
             frames.append(_frame(source_info_util.raw_frame_to_frame(code, instruction)))
         elif not frames:
-            module = PurePath(code.co_filename).stem
+            module = _module(code.co_filename)
             if module not in _MACHINERY:
                 functions.append(f"{module}.{code.co_name}")
     return EquationSource(tuple(functions), tuple(frames), id(traceback))
+
+
+@lru_cache(maxsize=1024)
+def _module(file: str) -> str:
+    return PurePath(file).stem
 
 
 def _frame(frame: Any) -> Frame:

@@ -6,6 +6,7 @@ exception, or a value from a frame. Output: a `PartialJaxpr`, a type in words, a
 why it is needed and what would let us delete it. Tested on JAX 0.8, 0.10 and 0.12.
 """
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType, TracebackType
@@ -20,6 +21,9 @@ from jax.extend.core import ClosedJaxpr
 from jaxscope import _jax
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._ir.model import Frame
+
+# Of a failure before or after tracing.
+NOTHING_TRACED = Unavailable("No function was being traced when this was raised.")
 
 _PAGE = "https://docs.jax.dev/en/latest/errors.html"
 _MAXIMUM_FRAMES = 5000
@@ -89,7 +93,7 @@ def partial_jaxpr(error: BaseException) -> PartialJaxpr | Unavailable:
     except Exception as second:
         return Unavailable(f"JAX's trace could not be read: {type(second).__name__}.")
     if not traces:
-        return Unavailable("No function was being traced when this was raised.")
+        return NOTHING_TRACED
     return PartialJaxpr(tuple(traces))
 
 
@@ -221,6 +225,29 @@ def error_page(error: BaseException) -> str:
         if is_described and module_of(kind) == "jax" and kind is not errors._JAXErrorMixin:
             return f"{getattr(kind, '_error_page', _PAGE)}#jax.errors.{class_name(kind)}"
     return ""
+
+
+def refuse_leaked_tracers(traced: Any) -> None:
+    """Raises what a call raises, between tracing and lowering, for a traced value that an earlier trace left behind.
+
+    Without a call JAX makes it an argument of the program that nothing can fill. The exception belongs to the first
+    equation that reads it. Inside of another trace the value may be that one's. `_consts` has no public counterpart:
+    JAX 0.10 keeps tracers there and no longer in `ClosedJaxpr.consts`. Deletable when `Traced.lower` refuses them.
+
+    Raises:
+        jax.errors.UnexpectedTracerError: There is one.
+    """
+    if not core.trace_state_clean():
+        return
+    jaxpr = getattr(traced.jaxpr, "jaxpr", traced.jaxpr)
+    constants = [*getattr(traced, "_consts", ()), *traced.jaxpr.consts]
+    for constant, variable in zip(constants, [*jaxpr.invars, *jaxpr.constvars]):
+        if not isinstance(constant, core.Tracer):
+            continue
+        readers = (equation for equation in jaxpr.eqns if any(operand is variable for operand in equation.invars))
+        reader = next(readers, None)
+        with source_info_util.user_context(reader.source_info.traceback) if reader else contextlib.nullcontext():
+            raise core.escaped_tracer_error(constant)
 
 
 def type_in_words(value: Any) -> str:

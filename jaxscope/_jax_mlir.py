@@ -1,16 +1,17 @@
-"""Kernels that custom calls carry, from the bytes of their MLIR module to its text.
+"""MLIR modules that JAX holds: the text of kernels that custom calls carry, and the constants of a lowered program.
 
 Problem: Pallas hands its kernels to compilers as MLIR bytecode, in versioned stable dialects, for TPU (since 0.12)
 without the places in Python, which stand beside them. Input: the bytes, and which compiler they are for. Output: the
 module as MLIR prints it, with locations. The dialects are in jaxlib without a public interface; deletable when Pallas
-prints its kernels. Tested on JAX 0.8, 0.10 and 0.12.
+prints its kernels. The text of a program has its large constants in hexadecimal. Tested on JAX 0.8, 0.10 and 0.12.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from importlib import import_module
 from typing import Any, Literal
 
+import numpy as np
 from jax._src.interpreters import mlir
 from jaxlib.mlir import ir
 from jaxlib.mlir.passmanager import PassManager
@@ -95,3 +96,23 @@ def _walk(operation: Any) -> Iterator[Any]:
             yield from block.arguments
             for inner in block.operations:
                 yield from _walk(inner.operation)
+
+
+def type_in_mlir(shape: tuple[int, ...], dtype: np.dtype) -> str | None:
+    """``tensor<2x3xf32>``; None for element types whose constants cannot be read: JAX 0.8 aborts on some of them."""
+    name = {"f": "f{}", "i": "i{}", "u": "ui{}", "b": "i1"}.get(dtype.kind)
+    if name is None or not dtype.isnative or dtype.itemsize > 8:
+        return None
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{name.format(8 * dtype.itemsize)}>"
+
+
+def constants_of(lowered: Any, types: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """The constants of a lowered program that have one of these types, as `type_in_mlir` writes them, and their values.
+
+    Args:
+        lowered: A `jax.stages.Lowered`.
+        types: Types that `type_in_mlir` can name.
+    """
+    for place in _walk(lowered.compiler_ir("stablehlo").operation):
+        if getattr(place, "name", "") == "stablehlo.constant" and (text := str(place.results[0].type)) in types:
+            yield text, np.array(place.attributes["value"])

@@ -350,6 +350,17 @@ def captured_constants(traced: Any) -> list[Any]:
     return list(found.values())
 
 
+def live_numpy_array(value: Any) -> np.ndarray | None:
+    """The elements, as they are now, of a captured constant that is a writable NumPy array; None for all others.
+
+    JAX wraps such an array without a copy, in a class of its own that is an `np.ndarray` only since 0.9.
+    """
+    if isinstance(value, jax.Array) or not hasattr(value, "__array__"):
+        return None
+    array = np.asarray(value)
+    return array if array.flags.writeable else None
+
+
 def _array_literals(closed_jaxpr: Any) -> Iterator[Any]:
     for jaxpr in _jax.every_jaxpr(closed_jaxpr):
         for equation in jaxpr.eqns:

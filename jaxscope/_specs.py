@@ -102,9 +102,11 @@ def _parse_dtype(name: str, text: str) -> Any:
         full = f"{_SHORT_DTYPES[short[1]]}{short[2]}{('_' + short[3].lstrip('_')) if short[3] else ''}"
     for candidate in (full, name):
         try:
-            return jax.numpy.dtype(candidate)
+            dtype = jax.numpy.dtype(candidate)
         except TypeError:
             continue
+        if _jax.is_array_dtype(dtype):
+            return dtype
     raise InputError(
         f"Reading the argument {shorten(text)} as a type: {name} is no array type that JAX knows. "
         "Write it as f32, bf16, i8, u4, c64, bool, or by its full name, float8_e4m3fn."

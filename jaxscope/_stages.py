@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from jaxscope import _jax, _jax_topology, _jax_worker
+from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._failures import message_of
 from jaxscope._inputs import Request
+from jaxscope._jax_failures import NOTHING_TRACED, partial_jaxpr, refuse_leaked_tracers
 from jaxscope._placement import Placement, place
 from jaxscope._targets import Target
 from jaxscope._truncations import Truncation, noted_truncations, truncations_of
@@ -70,6 +72,21 @@ class Stage:
     reason: str = ""
     warnings: tuple[str, ...] = ()
     truncations: tuple[Truncation, ...] = ()
+
+    @property
+    def partial_jaxpr(self) -> str:
+        """The jaxprs up to the equation at which tracing failed, one for each function that was being traced.
+
+        Raises:
+            UnavailableError: Tracing did not fail, or JAX kept nothing of it.
+        """
+        partial = partial_jaxpr(self.error) if self.error is not None else NOTHING_TRACED
+        if isinstance(partial, Unavailable):
+            raise UnavailableError(
+                f"Reading the jaxpr up to the failure of the {self.key} stage: {partial.reason} "
+                "inspection.jaxpr gives the whole one where tracing succeeded."
+            )
+        return partial.text
 
 
 def run_stages(
@@ -207,6 +224,7 @@ class _Steps:
             with self._placement.lowering():
                 self._lowered = _jax.unwrap_stage(request.function.lower(*request.args, **request.kwargs))
         elif self._lowered is None:
+            refuse_leaked_tracers(self._traced)
             platforms = self._placement.lowering_platforms
             with self._placement.lowering():
                 self._lowered = self._traced.lower(**({"lowering_platforms": platforms} if platforms else {}))

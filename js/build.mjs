@@ -35,11 +35,10 @@ const shorter = {
   async setup(builder) {
     const folder = new URL("src/", import.meta.url);
     const names = (await readdir(folder)).filter((name) => name.endsWith(".js"));
-    const sources = new Map(await Promise.all(names.map(async (name) => /** @type {const} */ ([fileURLToPath(new URL(name, folder)), await readFile(new URL(name, folder), "utf8")]))));
-    const texts = repeatedTexts([...sources.values()]);
+    const texts = repeatedTexts(await Promise.all(names.map((name) => readFile(new URL(name, folder), "utf8"))));
     builder.onResolve({ filter: new RegExp(`^${TEXTS}$`) }, () => ({ path: TEXTS, namespace: TEXTS }));
     builder.onLoad({ filter: /.*/, namespace: TEXTS }, () => ({ contents: moduleOf(texts) }));
-    builder.onLoad({ filter: /\.js$/ }, ({ path }) => ({ contents: rewrite(/** @type {string} */ (sources.get(path)), texts) }));
+    builder.onLoad({ filter: /\.js$/ }, async ({ path }) => ({ contents: rewrite(await readFile(path, "utf8"), texts) }));
   },
 };
 

@@ -11,13 +11,13 @@ import { readFile, readdir } from "node:fs/promises";
 
 const SHARED = ["schema.d.ts", "dom.js", "preferences.js", "selection.js", "source.js", "transfer.js", "index.js"];
 // Names that would be kept although only objects of this program go by them: a browser has `element` in performance
-// entries, `sheet` in style elements, and `related` is also a class in the style sheet. Whoever asks a browser for one
-// of them takes it from here.
+// entries, `sheet` in style elements. Whoever asks a browser for one of them, or takes the key of an object for a text,
+// takes it from here.
 const OWN_MEANING = new Set(
   (
     "active anchor arrangement assembly burstBytes buttons bytesPerSecond closed composed configure current draw earlier element entry errors " +
-    "groups hovered linked measure moveTo offset opener options order pane panes pattern pinned place preferences problem promise refresh " +
-    "regex reject related retried scrollTo search selection sheet timer total version"
+    "groups hovered linked measure moveTo offset opener options order pane panes pattern place preferences problem promise refresh " +
+    "regex reject retried scrollTo search selection sheet timer total version"
   ).split(" "),
 );
 // `/** words */` and `// words`; only in the typedefs of source.js do comments name what is stored.

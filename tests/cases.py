@@ -112,6 +112,16 @@ def examine(path: Path) -> dict[str, Any]:
         if stage.error is not None
         for explanation in [inspection._facts.explanation(key)]
     }
+    facts["findings"] = [
+        {
+            "rule": finding.rule.key,
+            "severity": finding.severity,
+            "found": finding.observation.found,
+            "line": finding.frame.line if finding.frame is not None else None,
+        }
+        for finding in inspection._facts.findings.found
+    ]
+    facts["broken"] = [broken.reason for broken in inspection._facts.findings.broken]
     facts["tab_notes"] = [note for tab in view["tabs"] for note in tab["notes"]]
     facts["listings"] = {}
     for key, count in (("jaxpr", count_equations), ("stablehlo", count_operations), ("hlo", count_instructions)):

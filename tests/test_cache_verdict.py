@@ -94,6 +94,33 @@ def test_each_leaf_that_decides_is_named(name):
     assert all(path in verdict.summary for path, _ in rows)
 
 
+@pytest.mark.parametrize(
+    ("spelt", "value", "row"),
+    [
+        (("by position", "by keyword"), 3, ("3 by position", "3 by keyword", ("by keyword",))),
+        (("by keyword", "by position"), 3, ("3 by keyword", "3 by position", ("by position",))),
+        (("by position", "by keyword"), 4, ("3 by position", "4 by keyword", ("by keyword", "static value"))),
+    ],
+)
+def test_a_static_value_in_another_spelling_is_one_row(spelt, value, row):
+    traces = []
+
+    def scaled(x, n):
+        traces.append(n)
+        return x * n
+
+    jitted = jax.jit(scaled, static_argnames="n")
+    calls = [
+        ((O3,), {"n": n}) if how == "by keyword" else ((O3, n), {}) for how, n in zip(spelt, (3, value), strict=True)
+    ]
+    for args, kwargs in calls:
+        jitted(*args, **kwargs)
+    assert len(traces) == 2
+    verdict = cache_verdict(*(call_key(jitted, args, kwargs) for args, kwargs in calls))
+    (found,) = verdict.rows
+    assert (found.path, found.first, found.now, found.differs, found.outcome) == ("n", *row, "traces again")
+
+
 def test_settings_are_named():
     jitted = jax.jit(traced, static_argnames="n")
     first = call_key(jitted, (PARAMS, O3))

@@ -105,7 +105,7 @@ def test_a_leaked_tracer_is_explained():
             "trace",
             functools.partial(jax.jit(lambda n, x: x * n, static_argnums=0), jax.ShapeDtypeStruct((3,), jnp.float32)),
             {},
-            "pass a real array there (of any values)",
+            "Pass the value itself",
         ),
     ],
     ids=["result instead of function", "unknown option", "unregistered call", "type as a value"],

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import jaxscope
-from jaxscope._findings import HEADINGS, RULES, SEVERITIES, Observation, Rule, find
+from jaxscope._findings import HEADINGS, RULES, SEVERITIES, Observation, Rule, captured_constants, find
 from jaxscope._findings.records import read_documentation
 
 TESTS = Path(__file__).parent / "findings"
@@ -39,10 +39,16 @@ def test_every_rule_is_documented_and_tested_both_ways(rule):
     assert any(test.startswith("test_not_found") for test in tests), name
 
 
+def test_the_readme_lists_every_rule():
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    listed = [line.split("|")[1].strip() for line in readme.partition("## The findings")[2].split("\n") if "|" in line]
+    assert sorted(listed[2:]) == sorted(rule.title for rule in RULES)
+
+
 def test_documentation_has_its_headings():
     with pytest.raises(ValueError, match="What it does"):
         read_documentation("Something.\n\nWhat it does:\n    This.\n")
-    assert read_documentation(module_of(RULES[0]).__doc__)["Example"].startswith("    table = ")
+    assert read_documentation(captured_constants.__doc__)["Example"].startswith("    table = ")
 
 
 def rule_of(key, severity, *observations, error=None):

@@ -180,7 +180,7 @@ def test_a_wrapper_that_takes_no_types_is_explained():
         for tab in jaxscope.inspect(equinox.filter_jit(lambda x: x * 2), "f32[8]")._source.view["tabs"]
         if tab["failure"]
     )
-    assert "pass a real array" in failure["advice"]
+    assert "real array" in failure["advice"]
 
 
 def test_a_bound_method_of_another_librarys_jit():

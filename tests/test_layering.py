@@ -25,6 +25,7 @@ ORDER = [
     },
     {"_worker_main", "_truncations"},
     {"_specs"},
+    {"_call_text"},
     {"_inputs"},
     {"_targets"},
     {"_placement"},

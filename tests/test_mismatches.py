@@ -354,6 +354,28 @@ def test_the_advice_works(value, advice):
         assert not really_raises(compiled, (repaired,), {})
 
 
+@pytest.mark.parametrize(
+    ("wanted", "brought", "advice"),
+    [
+        ({"a": F2, "b": F3}, (O2, O3), "pass a dict with keys 'a', 'b' for x"),
+        ({"a": F2, "b": F3}, [O2, O3], "pass a dict with keys 'a', 'b' for x"),
+        ({"a": F2, "b": F3}, collections.OrderedDict(b=O3, a=O2), "dict(x)"),
+        ((F2, F3), {"a": O2, "b": O3}, "pass a tuple of 2 for x"),
+        ((F2, F3), [O2, O3], "tuple(x)"),
+        ([F2, F3], (O2, O3), "list(x)"),
+        ((F2, F3), collections.namedtuple("Pair", "a b")(O2, O3), "tuple(x)"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_the_advice_for_another_container_works(wanted, brought, advice):
+    signature, compiled = compile_for(lambda x: x, wanted)
+    (row,) = check_call(signature, (brought,)).rows
+    assert really_raises(compiled, (brought,), {})
+    assert row.advice == advice
+    if not advice.startswith("pass"):
+        assert not really_raises(compiled, (eval(advice, {"x": brought}),), {})
+
+
 def test_summaries_and_frame(tree_signature):
     signature, _ = tree_signature
     assert (

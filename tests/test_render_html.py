@@ -14,7 +14,7 @@ from jaxscope.errors import UnavailableError
 from tests.ui import sample, sample_cost
 
 FALLBACK_TAGS = {
-    *("div", "p", "strong", "small", "code", "pre", "ul", "li", "br", "details", "summary"),
+    *("a", "div", "p", "strong", "small", "code", "pre", "ul", "li", "br", "details", "summary"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 PAGE_TAGS = FALLBACK_TAGS | {"html", "head", "body", "meta", "title", "style", "script", "noscript", "link", "main"}
@@ -59,11 +59,16 @@ def small_bundle(monkeypatch, tmp_path):
     monkeypatch.setattr(html, "BUNDLE", path)
 
 
-@pytest.mark.parametrize("source", [sample.attention(), sample.failed(), sample.running(), sample.hostile()])
+@pytest.mark.parametrize(
+    "source", [sample.attention(), sample.failed(), sample.failed_in_a_loop(), sample.running(), sample.hostile()]
+)
 def test_fallback_has_only_elements_of_its_own(source):
     found = Elements(html.render_fallback(source.view))
     assert {tag for tag, _ in found.elements} <= FALLBACK_TAGS
-    assert {name for _, attributes in found.elements for name in attributes} <= {"align", "title", "nowrap", "style"}
+    assert {name for _, attributes in found.elements for name in attributes} <= {
+        *("align", "title", "nowrap", "style"),
+        *("href", "target", "rel"),
+    }
     assert {attributes.get("style", "text-align:left") for _, attributes in found.elements} == {"text-align:left"}
 
 
@@ -89,6 +94,40 @@ def test_fallback_says_what_the_screen_says():
     failed = html.render_fallback(sample.failed().view)
     assert "<code>jnp.where(mask, x, 0)</code>" in failed
     assert "attention.py:13" in failed and "NonConcreteBooleanIndexError" in failed
+
+
+def test_what_was_found_comes_first_and_the_original_words_are_folded_away():
+    source = sample.failed_in_a_loop()
+    failure = source.view["tabs"][1]["failure"]
+    fragment = html.render_fallback(source.view)
+    found = Elements(fragment)
+    order = [
+        failure["headline"],
+        "What a loop carries changes its type",
+        "What to do: Start from a carry",
+        "In JAX’s documentation",
+        "Goes in",
+        "the dtypes do not match",
+        "layers.py:4 in softmax",
+        "x: f32[8,128,128]",
+        "attention.py:14",
+        "the exception's own words",
+        failure["message"],
+        "full traceback",
+    ]
+    at = [found.text.index(words) for words in order]
+    assert at == sorted(at)
+    (folded,) = re.findall(r"<details><summary>the exception's own words</summary>(.*?)</details>", fragment)
+    assert failure["message"] in folded and found.text.count(failure["message"]) == 1
+    (link,) = found.named("a")
+    assert link == {"href": failure["page"], "target": "_blank", "rel": "noopener"}
+
+
+@pytest.mark.parametrize("address", sample.NO_PAGES)
+def test_only_an_address_of_jaxs_documentation_becomes_a_link(address):
+    source = sample.failed_in_a_loop()
+    source.view["tabs"][1]["failure"]["page"] = address
+    assert Elements(html.render_fallback(source.view)).named("a") == []
 
 
 @pytest.mark.parametrize("first, last", html.INVISIBLE)

@@ -41,6 +41,11 @@ def own_part(inspection):
         failure = tab["failure"]
         if failure is not None and not isinstance(inspection.error, ValueError):
             failure["message"] = "(JAX's own words)"
+            # JAX's pages have moved.
+            failure["page"] = failure["page"].replace("/101/", "/")
+        if failure is not None and tab.pop("lines", None):
+            # The jaxpr up to the failure is JAX's.
+            tab["count"], tab["notes"] = "", []
         for table in tab["tables"]:
             # How a sharding is written is JAX's.
             shown = [number for number, column in enumerate(table["columns"]) if column["key"] != "sharding"]
@@ -66,7 +71,11 @@ def lost(inspection, text):
         wanted += [tab["title"], tab["count"], tab["status"] if tab["status"] not in ("done", "pending") else ""]
         wanted += tab["notes"]
         if failure := tab["failure"]:
-            wanted += [failure["headline"], failure["advice"], *failure["message"].split("\n")]
+            wanted += [failure["headline"], failure["found"], failure["advice"], failure["page"], failure["expression"]]
+            wanted += failure["message"].split("\n")
+            wanted += [f"{each['expression']}: {each['type']}" for each in failure["operands"]]
+            if failure["mismatches"] is not None:
+                wanted += [cell for row in failure["mismatches"]["rows"] for cell in row["cells"]]
             wanted += [place["text"].strip() for place in failure["places"]]
             wanted += [f"{place['file']}:{place['line']} in {place['function']}" for place in failure["places"]]
         else:
@@ -82,6 +91,9 @@ def lost(inspection, text):
             wanted += [table["title"], table["summary"], chart["summary"], *table["notes"]]
             wanted += [column["label"] for column in table["columns"]] if table["rows"] else [table["empty"]]
             wanted += [cell for row in rows for cell in row["cells"]]
+        if "lines" in tab and tab["failure"]:
+            wanted += inspection._source.text(tab["key"]).split("\n")
+    wanted += [mark["note"] for mark in view["marks"]]
     wanted += inspection._source.text("python").split("\n")
     scrubbed = [re.sub(r" at 0x[0-9a-f]{6,}", " at 0x…", visible(piece)) for piece in wanted]
     return [piece for piece in scrubbed if piece.strip() not in text]

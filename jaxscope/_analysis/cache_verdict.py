@@ -200,8 +200,19 @@ def _same_signature(first: Any, now: Any) -> bool:
 
 def _static_rows(first: CallKey, now: CallKey) -> list[CacheRow]:
     rows = []
+    moved = _respelt(first, now)
     for place in dict.fromkeys((*first.static, *now.static)):
         name = (first.static_names | now.static_names)[place]
+        if place in moved.values():
+            continue
+        if (other := moved.get(place)) is not None:
+            before, after = first.static[place], now.static[other]
+            spelt = ("by keyword", "by position") if isinstance(place, str) else ("by position", "by keyword")
+            sides = [f"{shorten(repr(value))} {how}" for value, how in zip((before, after), spelt, strict=True)]
+            alike = type(before) is type(after) and is_equal(before, after)
+            differs = (spelt[1],) if alike else (spelt[1], "static value")
+            rows.append(CacheRow(name, *sides, differs, "traces again"))
+            continue
         sides = [shorten(repr(key.static[place])) if place in key.static else "missing" for key in (first, now)]
         if place in first.static and place in now.static:
             before, after = first.static[place], now.static[place]
@@ -216,6 +227,13 @@ def _static_rows(first: CallKey, now: CallKey) -> list[CacheRow]:
             continue
         rows.append(CacheRow(name, *sides, ("static value",), "traces again"))
     return rows
+
+
+def _respelt(first: CallKey, now: CallKey) -> dict[int | str, int | str]:
+    """Where static arguments sit that came by position in one call and by keyword in the other, place by place."""
+    gone = [place for place in first.static if place not in now.static]
+    come = {now.static_names[place]: place for place in now.static if place not in first.static}
+    return {place: come[name] for place in gone if (name := first.static_names[place]) in come}
 
 
 def _walk(first: CallKey, now: CallKey) -> structure.Walk:

@@ -34,6 +34,7 @@ KINDS = (
     "ragged-all-to-all",
     "reduce-scatter",
 )
+_KIND_BY_OPCODE = {opcode: kind for kind in KINDS for opcode in (kind, f"{kind}-start")}
 
 # ", replica_groups={{0,4},{1,5}}, use_global_device_ids=true"    ", replica_groups={}"
 _LISTED = re.compile(r"\breplica_groups=\{((?:\{[\d,]*\},?)*)\}")
@@ -92,15 +93,16 @@ def collectives_of(listing: Listing, meshes: Sequence[Mapping[str, int]]) -> tup
     found = []
     devices = device_count(listing.lines[0])
     begun: set[tuple[str, str]] = set()
+    # Most collectives of a program have the same few groups.
+    axes_by_groups: dict[Groups, tuple[str, ...] | Unavailable] = {}
     for number, op in enumerate(listing.ops):
-        kind = op.name.removesuffix("-start")
-        if kind in KINDS:
+        if (kind := _KIND_BY_OPCODE.get(op.name)) is not None:
             # XLA for TPU hides one behind other work: it stands in each fusion that does a part of it.
             if step := _STEP.search(listing.lines[op.line]):
                 if (kind, step[1]) in begun:
                     continue
                 begun.add((kind, step[1]))
-            groups = _groups_of(kind, listing.lines[op.line], devices, meshes)
+            groups = _groups_of(kind, listing.lines[op.line], devices, meshes, axes_by_groups)
             found.append(Collective(number, kind, *groups, _operand_bytes(listing, op)))
     return tuple(found)
 
@@ -220,7 +222,13 @@ def _operand_bytes(listing: Listing, op: Op) -> int | Unavailable:
 _GroupFacts = tuple[tuple[str, ...] | Unavailable, int | Unavailable, int | Unavailable]
 
 
-def _groups_of(kind: str, line: str, devices: int, meshes: Sequence[Mapping[str, int]]) -> _GroupFacts:
+def _groups_of(
+    kind: str,
+    line: str,
+    devices: int,
+    meshes: Sequence[Mapping[str, int]],
+    axes_by_groups: dict[Groups, tuple[str, ...] | Unavailable],
+) -> _GroupFacts:
     """Axes, size of a group, number of groups."""
     if kind == "collective-permute":
         return _along_pairs(_listed(_PAIRS.search(line)), devices, meshes)
@@ -229,8 +237,10 @@ def _groups_of(kind: str, line: str, devices: int, meshes: Sequence[Mapping[str,
     groups = replica_groups(line, devices)
     if groups is None:
         return (Unavailable("The instruction names no groups that can be read."),) * 3
-    found = next((axes for mesh in meshes if (axes := axes_of_groups(groups, mesh)) is not None), None)
-    return (found if found is not None else Unavailable(_NO_MESH)), len(groups[0]), len(groups)
+    if (found := axes_by_groups.get(groups)) is None:
+        axes = next((axes for mesh in meshes if (axes := axes_of_groups(groups, mesh)) is not None), None)
+        found = axes_by_groups[groups] = axes if axes is not None else Unavailable(_NO_MESH)
+    return found, len(groups[0]), len(groups)
 
 
 def _along_pairs(pairs: Groups, devices: int, meshes: Sequence[Mapping[str, int]]) -> _GroupFacts:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from jaxscope._analysis.cache_verdict import CACHE_COLUMNS
 from jaxscope._analysis.cost_columns import COST_TABLES
 from jaxscope._analysis.entry import INSTRUCTION_PLACE, Entry
+from jaxscope._analysis.failure_columns import BRANCH_COLUMNS, CARRY_COLUMNS
 from jaxscope._analysis.finding_columns import FINDING_COLUMNS
 from jaxscope._analysis.memory import TOTAL, TOTAL_FORMULA
 from jaxscope._analysis.memory_columns import MEMORY_TABLES
@@ -356,6 +357,8 @@ COLUMNS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
         "memory": _MEMORY,
         "collectives": _COLLECTIVES,
         "targets": _TARGETS,
+        "carry": CARRY_COLUMNS,
+        "branches": BRANCH_COLUMNS,
         **COST_TABLES,
         **MEMORY_TABLES,
         "findings": FINDING_COLUMNS,

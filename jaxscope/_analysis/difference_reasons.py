@@ -4,10 +4,13 @@ Input: the graph of a module and an instruction whose figures differ. Output: on
 that differ for one reason, so that their amounts can be added up.
 """
 
+from functools import lru_cache
+
 from jaxscope._analysis.hlo_bytes import NOT_RUN
 from jaxscope._analysis.hlo_module import HloModule
 from jaxscope._analysis.work import Work
 from jaxscope._analysis.xla_sizes import XlaConvention
+from jaxscope._ir.shapes import read_hlo_type
 
 _APPLYING = dict.fromkeys(
     ("reduce", "reduce-window", "scatter", "map", "select-and-scatter"),
@@ -81,7 +84,7 @@ def bytes_reason(module: HloModule, op: int, convention: XlaConvention) -> str:
         return "arrays outside main memory, which XLA counts like those in it"
     if any(text.startswith("(") for text in types) and name != "fusion":
         return "tuples, of which XLA counts the table or each array, by version"
-    if any(array.bits is not None and array.bits < 8 for number in numbers for array in module.types(number)):
+    if any(map(_is_packed, types)):
         return "elements of less than a byte"
     if convention.is_tpu or (convention.pads_tiles and any("T(" in text for text in types)):
         return "the padding of arrays to whole tiles, which XLA counts"
@@ -90,6 +93,12 @@ def bytes_reason(module: HloModule, op: int, convention: XlaConvention) -> str:
     if len(set(operands)) < len(operands):
         return "an array given twice, which is read once"
     return _BYTES.get(name, f"bytes of {name} by another rule")
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_packed(type_text: str) -> bool:
+    """Whether a type has elements of less than a byte."""
+    return any(array.bits is not None and array.bits < 8 for array in read_hlo_type(type_text))
 
 
 def _fusion_reason(module: HloModule, op: int) -> str:

@@ -54,6 +54,8 @@ _ARRAY = re.compile(r"\w+\[[^\]]*\](?:\{[^}]*\})?")
 _SPACE = re.compile(r"S\((\d+)\)")
 _SLICES = frozenset(("slice", "dynamic-slice", "gather"))
 _UPDATES = frozenset(("dynamic-update-slice", "scatter"))
+# What may use a part of an operand, or pass it on.
+_PARTIAL = _SLICES | _UPDATES | {"bitcast", "get-tuple-element", "fusion"}
 # Followed through so many instructions at most.
 _DEPTH_LIMIT = 30
 
@@ -77,6 +79,11 @@ def bytes_in_memory(type_text: str) -> tuple[int, ...]:
             space = _SPACE.search(text)
             sizes.append(size if space is None or space[1] == "0" else 0)
     return tuple(sizes)
+
+
+@lru_cache(maxsize=1 << 16)
+def _whole_bytes(type_text: str) -> int:
+    return sum(bytes_in_memory(type_text))
 
 
 def _is_outside(type_text: str) -> bool:
@@ -103,7 +110,7 @@ class _Bytes:
         self.ops = module.listing.ops
 
     def size(self, number: int) -> int:
-        return sum(bytes_in_memory(self.ops[number].type)) if number >= 0 else 0
+        return _whole_bytes(self.ops[number].type) if number >= 0 else 0
 
     def sizes(self, numbers: Iterable[int]) -> int:
         """Of values, each once."""
@@ -245,9 +252,14 @@ class _Bytes:
 
     def _read(self, parameter: int, targets: set[int], operand: int) -> int:
         """What a fusion reads of a parameter: all, unless every use takes a slice or updates it in place."""
-        if _is_outside(self.ops[operand].type):
-            return 0
         whole = self.size(operand)
+        ops = self.ops
+        # The first user mostly takes it all.
+        for user in self.module.passed_to.get(parameter, ()):
+            if ops[user].name not in _PARTIAL:
+                return whole
+        if not whole:
+            return 0
         amount = self._used(parameter, targets, 0)
         return whole if amount is None else min(whole, amount)
 

@@ -132,6 +132,7 @@ def read_module(listing: Listing) -> HloModule:
     local: dict[str, int] = {}
     passing = bytearray(len(ops))
     block = UNKNOWN
+    unknown, append = UNKNOWN, operands.append
     for number, op in enumerate(ops):
         if op.block != block:
             if block in starts:
@@ -139,16 +140,19 @@ def read_module(listing: Listing) -> HloModule:
             block = op.block
             starts[block] = number
             local = {}
-        if op.operands:
-            found = tuple([local.get(name, UNKNOWN) for name in op.operands])
-            operands.append(found)
+        if given := op.operands:
+            try:
+                found = tuple([local[name] for name in given])
+            except KeyError:
+                found = tuple([local.get(name, unknown) for name in given])
+            append(found)
             for operand in found:
                 if operand >= 0 and passing[operand]:
                     users = passed_to.setdefault(operand, [])
                     if not users or users[-1] != number:
                         users.append(number)
         else:
-            operands.append(())
+            append(())
         if op.name in _PASSING:
             passing[number] = 1
         local[op.results[0]] = number

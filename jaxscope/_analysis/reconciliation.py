@@ -17,7 +17,7 @@ from jaxscope._analysis.difference_reasons import bytes_reason, work_reason
 from jaxscope._analysis.hlo_module import HloModule, read_module
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost, Work
-from jaxscope._analysis.xla_counts import CONVENTIONS, FIGURES, XlaTotals, count_as_xla
+from jaxscope._analysis.xla_counts import CONVENTIONS, FIGURES, XlaConvention, XlaTotals, count_as_xla
 from jaxscope._ir.model import Listing
 from jaxscope._links import LinkedListing
 
@@ -76,10 +76,13 @@ def reconcile(
 
 
 def reconcile_module(
-    module: HloModule, cost: ProgramCost, figures: Mapping[str, float] | Unavailable
+    module: HloModule,
+    cost: ProgramCost,
+    figures: Mapping[str, float] | Unavailable,
+    likely: XlaConvention = CONVENTIONS[0],
 ) -> tuple[Reconciliation, ...]:
-    """As `reconcile`, of a module whose graph is there already."""
-    totals = _as_counted(module, figures)
+    """As `reconcile`, of a module whose graph is there already; `likely` is the convention to try first."""
+    totals = _as_counted(module, figures, likely)
     difference = _Difference(module, cost, totals)
     found = []
     for figure, (name, causes) in enumerate(zip(FIGURES, difference.causes(), strict=True)):
@@ -124,10 +127,10 @@ def reconciliation_frame(reconciliations: Sequence[Reconciliation], linked: Link
     return frame.astype({"amount": "Int64", "ops": "Int64"})
 
 
-def _as_counted(module: HloModule, figures: Mapping[str, float] | Unavailable) -> XlaTotals:
+def _as_counted(module: HloModule, figures: Mapping[str, float] | Unavailable, likely: XlaConvention) -> XlaTotals:
     """The module in the convention of the XLA that gave the figures: the one that comes closest to them."""
     best, least = None, math.inf
-    for convention in CONVENTIONS:
+    for convention in dict.fromkeys((likely, *CONVENTIONS)):
         totals = count_as_xla(module, convention)
         if isinstance(figures, Unavailable):
             return totals

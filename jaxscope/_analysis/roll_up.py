@@ -77,17 +77,18 @@ class _Tally:
 
     def add(self, cost: OpCost) -> None:
         """Takes an op."""
-        self.ops.append(cost.op)
-        self.rules[cost.rule] = None
-        weight, work = (0, 0, 0), cost.work
+        op, work, runs, _, rule = cost
+        self.ops.append(op)
+        self.rules[rule] = None
+        weight = (0, 0, 0)
         if isinstance(work, Work):
-            self.own.add(work, cost.runs)
-            often = cost.runs.with_loops_once
+            self.own.add(work, runs)
+            often = runs.terms[0][1] if len(runs.terms) == 1 else runs.with_loops_once
             weight = (work.flops * often, work.transcendentals * often, work.integer_ops * often)
         else:
             self.unknown[work.reason] = None
         if weight > self.weight:
-            self.weight, self.dearest, self.runs = weight, cost.op, cost.runs
+            self.weight, self.dearest, self.runs = weight, op, runs
 
     def move(self, kernel: KernelCost) -> None:
         """Takes the bytes of a kernel."""

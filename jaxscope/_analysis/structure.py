@@ -280,7 +280,12 @@ class _Walker:
             return f"pass one array, {wanted.describe()}; jnp.asarray({path}) makes one of numbers"
         if wanted.container is type(None):
             return f"pass None for {path}"
-        if wanted.container in (tuple, list, dict) and not brought.is_leaf:
+        # A dict makes a tuple of its keys, and a tuple of two arrays is no dict.
+        if wanted.container in (tuple, list):
+            converts = brought.container is not None and issubclass(brought.container, tuple | list)
+        else:
+            converts = wanted.container is dict and brought.keys() is not None
+        if converts:
             return f"{wanted.container.__name__}({path})"
         return f"pass {wanted.with_article()} for {path}"
 

@@ -13,6 +13,7 @@ no work.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from jaxscope._analysis.unavailable import Unavailable
 
@@ -165,9 +166,10 @@ class AmountSum:
         return Amount(tuple(sorted((symbols, Work(*term)) for symbols, term in self.terms.items() if any(term))))
 
 
-@dataclass(frozen=True, slots=True)
-class OpCost:
+class OpCost(NamedTuple):
     """The account of one op of a listing that has work, or whose work is not known.
+
+    Of these there are hundreds of thousands: a frozen dataclass would take four times as long to make.
 
     Attributes:
         op: Its index in `Listing.ops`.

@@ -49,6 +49,32 @@ class XlaTotals:
     convention: XlaConvention
 
 
+def _exact_sum(counted: Sequence[tuple[int, XlaCount]]) -> tuple[tuple[int, int, int], bool]:
+    """The sum of all counts, and whether one in single precision can differ from it.
+
+    It cannot where all are multiples of one power of two, and their sum is less than 2^24 times that.
+    """
+    flops = transcendentals = size_bytes = 0
+    flops_bits = transcendentals_bits = size_bits = 0
+    flops_size = transcendentals_size = bytes_size = 0
+    may_round = False
+    for _, count in counted:
+        one, two, three = exact = count.exact
+        may_round = may_round or exact != count.rounded
+        flops += one
+        transcendentals += two
+        size_bytes += three
+        flops_bits |= one
+        transcendentals_bits |= two
+        size_bits |= three
+        flops_size += abs(one)
+        transcendentals_size += abs(two)
+        bytes_size += abs(three)
+    sizes = ((flops_bits, flops_size), (transcendentals_bits, transcendentals_size), (size_bits, bytes_size))
+    may_round = may_round or any(bits and size >= (bits & -bits) << EXACT_BITS for bits, size in sizes)
+    return (flops, transcendentals, size_bytes), may_round
+
+
 class Counter:
     """Counts the computations of a module, each once."""
 
@@ -93,32 +119,25 @@ class Counter:
             return NOTHING
         self.open.add(number)
         outside, self.is_fused = self.is_fused, is_fused
-        counted = [(op, count) for op in self.module.members[number] if (count := self.count(op))]
+        ops = self.ops
+        counted = [
+            (op, count)
+            for op in self.module.members[number]
+            if ops[op].name not in FREE and (count := self.count(op)) is not None
+        ]
         self.is_fused = outside
         self.open.discard(number)
-        exact = tuple(sum(count.exact[figure] for _, count in counted) for figure in range(3))
-        rounded = tuple(float(value) for value in exact)
-        if any(self._may_round(counted, figure) for figure in range(3)):
+        exact, may_round = _exact_sum(counted)
+        rounded = (float(exact[0]), float(exact[1]), float(exact[2]))
+        if may_round:
             order = {op: place for place, op in enumerate(self._visiting_order(number))}
             counted.sort(key=lambda pair: order.get(pair[0], -1))
-            rounded = tuple(add_single(count.rounded[figure] for _, count in counted) for figure in range(3))
+            flops, transcendentals, size_bytes = (
+                add_single(count.rounded[figure] for _, count in counted) for figure in range(3)
+            )
+            rounded = (flops, transcendentals, size_bytes)
         result = self.by_computation[number] = XlaCount(exact, rounded)
         return result
-
-    @staticmethod
-    def _may_round(counted: list[tuple[int, XlaCount]], figure: int) -> bool:
-        """Whether a sum in single precision can differ from the exact one.
-
-        It cannot where all are multiples of one power of two, and their sum is less than 2^24 times that.
-        """
-        bits, total = 0, 0
-        for _, count in counted:
-            value = count.exact[figure]
-            if value != count.rounded[figure]:
-                return True
-            bits |= value
-            total += abs(value)
-        return total >= (bits & -bits) << EXACT_BITS if bits else False
 
     def _visiting_order(self, computation: int) -> list[int]:
         """Instructions as XLA visits them: operands first, from the roots; those that nothing uses before the root.

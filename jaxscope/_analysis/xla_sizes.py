@@ -59,6 +59,15 @@ CONVENTIONS = (
     XlaConvention(8, False, False),
     XlaConvention(4, True, True, is_tpu=True),
 )
+
+
+def likely_convention(version: tuple[int, ...], platform: str) -> XlaConvention:
+    """The convention to try first: of a version of JAX, such as ``(0, 10, 2)``, on a platform such as ``cpu``."""
+    if platform == "tpu":
+        return CONVENTIONS[3]
+    return CONVENTIONS[0 if version >= (0, 12) else 1 if version >= (0, 10) else 2]
+
+
 # Of XLA for TPUs.
 _TABLE_BYTES = 512
 _TILE_OF_UNTILED = (8, 128)

@@ -71,8 +71,8 @@ ROWS = (
         "abstract-static-argument",
         _TYPE,
         "A type without values, a `jax.ShapeDtypeStruct`, stood where the function computes with values.",
-        "A static argument is used as it is: pass a real array there (of any values), or jit the function so that the "
-        "argument is traced, which takes types.",
+        "A static argument is used as it is. Pass the value itself: a number, a name or a tuple of these to `jax.jit`, "
+        "a real array (of any values) to another library's jit. Or let the argument be traced, which takes types.",
         pattern=r"'ShapeDtypeStruct'",
         samples=("unsupported operand type(s) for @: 'ShapeDtypeStruct' and 'DynamicJaxprTracer'",),
     ),

@@ -23,12 +23,10 @@ When it is wrong:
 """
 
 from collections.abc import Iterator
-from typing import Any
 
-from jaxscope import _jax, _jax_equations, _jax_types
-from jaxscope._findings.equations import placed_equations
-from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
-from jaxscope._ir.model import Frame
+from jaxscope import _jax, _jax_types
+from jaxscope._findings.equations import first_uses
+from jaxscope._findings.records import Observation, Program, Rule, read_documentation
 from jaxscope._view.format import format_bytes
 
 LEAST_BYTES = 2**20
@@ -37,30 +35,17 @@ LEAST_BYTES = 2**20
 def _observations(program: Program) -> Iterator[Observation]:
     traced = program.require_product("trace")
     large = [value for value in _jax_types.captured_constants(traced) if (_jax.size_bytes(value) or 0) >= LEAST_BYTES]
-    places = _first_uses(program) if large else {}
+    places = first_uses(program) if large else {}
     for value in sorted(large, key=lambda value: -(_jax.size_bytes(value) or 0)):
-        frames, lines = places.get(id(value), ((), ()))
+        place = places.get(id(value))
         kind = _jax_types.short_array_type(value.shape, value.dtype)
         size = format_bytes(_jax.size_bytes(value) or 0)
         yield Observation(
             found=f"{kind}, {size}, comes from outside the function's arguments and is written into the program.",
             advice="Make it an argument of the function.",
-            frames=frames,
-            lines=lines,
+            frames=place.frames if place is not None else (),
+            lines=place.lines if place is not None else (),
         )
-
-
-def _first_uses(program: Program) -> dict[int, tuple[tuple[Frame, ...], tuple[ListingLine, ...]]]:
-    """Where each captured array is read first, by its identity."""
-    closed = program.require_product("trace").jaxpr
-    values = dict(_jax.captured_values(closed))
-    found: dict[int, tuple[tuple[Frame, ...], tuple[ListingLine, ...]]] = {}
-    for placed in placed_equations(program):
-        for operand in placed.equation.invars:
-            value: Any = operand.val if _jax_equations.is_literal(operand) else values.get(operand)
-            if value is not None:
-                found.setdefault(id(value), (placed.frames, placed.lines))
-    return found
 
 
 RULE = Rule(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jaxscope import _jax_equations
+from jaxscope import _jax, _jax_equations
 from jaxscope._analysis.jaxpr_lines import line_of_equations
 from jaxscope._findings.records import ListingLine, Program
 from jaxscope._ir.model import Frame
@@ -53,6 +53,29 @@ def placed_equations(program: Program) -> Iterator[PlacedEquation]:
     lines = line_of_equations(closed, program.listing("jaxpr").listing)
     walk = _Walk(lines)
     yield from walk.visit(closed.jaxpr, (), ())
+
+
+def live_equations(jaxpr: Any) -> set[int]:
+    """The identities of the equations of an open jaxpr that its results or an effect need; the rest is thrown away."""
+    wanted = {variable for variable in jaxpr.outvars if not _jax_equations.is_literal(variable)}
+    live = set()
+    for equation in reversed(jaxpr.eqns):
+        if equation.effects or any(variable in wanted for variable in equation.outvars):
+            live.add(id(equation))
+            wanted.update(operand for operand in equation.invars if not _jax_equations.is_literal(operand))
+    return live
+
+
+def first_uses(program: Program) -> dict[int, PlacedEquation]:
+    """The equation that reads each captured array first, by the array's identity."""
+    values = dict(_jax.captured_values(program.require_product("trace").jaxpr))
+    found: dict[int, PlacedEquation] = {}
+    for placed in placed_equations(program):
+        for operand in placed.equation.invars:
+            value = operand.val if _jax_equations.is_literal(operand) else values.get(operand)
+            if value is not None:
+                found.setdefault(id(value), placed)
+    return found
 
 
 class _Walk:

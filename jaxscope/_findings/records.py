@@ -23,9 +23,9 @@ from jaxscope._analysis.signature import Signature
 from jaxscope._analysis.type_flow import TypeFlow
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
+from jaxscope._findings.places import own_frame
 from jaxscope._ir.model import Frame
 from jaxscope._links import Definition, LinkedListing
-from jaxscope._sources import is_library
 from jaxscope._stages import Stage
 from jaxscope._targets import Target
 
@@ -172,8 +172,7 @@ class Finding:
     @property
     def frame(self) -> Frame | None:
         """The innermost line of the user's own, or else of a library; None where there is none."""
-        frames = self.observation.frames
-        return next((frame for frame in frames if not is_library(frame.file)), frames[0] if frames else None)
+        return own_frame(self.observation.frames)
 
 
 @dataclass(frozen=True, slots=True)

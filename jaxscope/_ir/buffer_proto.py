@@ -69,9 +69,14 @@ def read_instruction_names(module: bytes, computations: Collection[str]) -> dict
             if part == _COMPUTATION_NAME and _text(content) not in wanted:
                 break
             if part == _INSTRUCTIONS:
-                instruction = _message(content)
-                name = instruction.get(_INSTRUCTION_NAME, [b""])[-1]
-                names[_one(instruction, _ID_OF_INSTRUCTION)] = _text(name)
+                name, instruction = b"", 0
+                for field, found in _fields(content):
+                    if field == _INSTRUCTION_NAME:
+                        name = found
+                    elif field == _ID_OF_INSTRUCTION:
+                        instruction = found
+                        break  # Fields stand in the order of their numbers; what follows is long.
+                names[instruction] = _text(name)
     return names
 
 
@@ -116,13 +121,14 @@ def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
     """Number and content of every field: an integer for numbers, bytes for everything else."""
     at, end = 0, len(data)
     while at < end:
-        key, at = _varint(data, at)
+        # Nearly all numbers have one byte: those are read here, which halves the time.
+        key, at = (data[at], at + 1) if data[at] < 128 else _varint(data, at)
         kind = key & 7
         if kind == 0:
-            content, at = _varint(data, at)
+            content, at = (data[at], at + 1) if at < end and data[at] < 128 else _varint(data, at)
         else:
             if kind == 2:
-                length, at = _varint(data, at)
+                length, at = (data[at], at + 1) if at < end and data[at] < 128 else _varint(data, at)
             elif kind in (1, 5):
                 length = 8 if kind == 1 else 4
             else:
@@ -158,7 +164,10 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 def _message(data: Any) -> dict[int, list[Any]]:
     found: dict[int, list[Any]] = {}
     for number, content in _fields(data if isinstance(data, bytes) else b""):
-        found.setdefault(number, []).append(content)
+        if number in found:
+            found[number].append(content)
+        else:
+            found[number] = [content]
     return found
 
 

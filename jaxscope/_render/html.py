@@ -65,7 +65,7 @@ _CODE = re.compile("`([^`\n]+)`")
 _STATUS_WORDS = {"done": "✓ done", "failed": "✕ failed", "running": "… running"}
 # Notebooks' own style sheets put every cell to the right, and only a style of the cell's own is stronger than that.
 _ALIGN = {"left": 'align="left" style="text-align:left"', "right": 'align="right"'}
-_TONE_SIGNS = {"error": "✕", "warning": "▲", "muted": "", "good": "✓", "": ""}
+TONE_SIGNS = {"error": "✕", "warning": "▲", "muted": "", "good": "✓", "": ""}
 
 
 class Source(Protocol):
@@ -82,6 +82,10 @@ class Source(Protocol):
 
     def make(self, tab: str, table: str) -> None:
         """Makes what a card has a `request` for, so that the view has it; raises with a readable message."""
+        ...
+
+    def check(self, tab: str, text: str) -> str:
+        """Judges a call that was typed in a tab, so that the view has the verdict; says it in a line, or raises."""
         ...
 
 
@@ -134,26 +138,53 @@ def _shorten(text: str, characters: int = FALLBACK_CHARACTERS) -> str:
     return f"{text[:half]}\n… {len(text) - 2 * half:,} characters are left out here …\n{text[-half:]}"
 
 
-def _place(place: Place) -> str:
+def is_documentation(address: str) -> bool:
+    """Whether an address is of JAX's documentation: nothing else becomes a link."""
+    return address.startswith("https://docs.jax.dev/")
+
+
+def _place(place: Place, more: str = "") -> str:
     where = f"{place['file']}:{place['line']}"
-    return (
-        f"<li><code>{escape(where)}</code> in {escape(place['function'])}<br><code>{escape(place['text'])}</code></li>"
-    )
+    text = f"<code>{escape(where)}</code> in {escape(place['function'])}<br><code>{escape(place['text'])}</code>"
+    return f"<li>{text}{more}</li>"
+
+
+def _operands(failure: FailureView) -> str:
+    """The expression at the first place that failed, and what it names."""
+    parts = [f"<code>{escape(failure['expression'])}</code>"] if failure["expression"] else []
+    parts += [f"<code>{escape(each['expression'])}: {escape(each['type'])}</code>" for each in failure["operands"]]
+    return f"<br>{' · '.join(parts)}" if parts else ""
+
+
+def _advice(failure: FailureView) -> str:
+    parts = [f"What to do: {_prose(failure['advice'])}"] if failure["advice"] else []
+    if is_documentation(failure["page"]):
+        parts.append(f'<a href="{escape(failure["page"])}" target="_blank" rel="noopener">In JAX’s documentation</a>')
+    return f"<p>{' '.join(parts)}</p>" if parts else ""
+
+
+def _folded(summary: str, content: str) -> str:
+    return f"<details><summary>{summary}</summary>{content}</details>"
 
 
 def _failure(title: str, failure: FailureView) -> str:
-    places = "".join(map(_place, failure["places"]))
+    places = "".join(
+        _place(place, "" if number else _operands(failure)) for number, place in enumerate(failure["places"])
+    )
+    words = f"<p>{_prose(_shorten(failure['message']))}</p>"
     return (
         f"<p><strong>✕ {escape(title)}: {escape(failure['headline'])}</strong></p>"
-        f"<p>{_prose(_shorten(failure['message']))}</p>"
-        + (f"<p>What to do: {_prose(failure['advice'])}</p>" if failure["advice"] else "")
+        + (f"<p>{_prose(failure['found'])}</p>" if failure["found"] else words)
+        + _advice(failure)
+        + (render_table(failure["mismatches"], FALLBACK_ROWS) if failure["mismatches"] is not None else "")
         + (f"<ul>{places}</ul>" if places else "")
-        + f"<details><summary>full traceback</summary><pre>{escape(_shorten(failure['traceback']))}</pre></details>"
+        + (_folded("the exception's own words", words) if failure["found"] else "")
+        + _folded("full traceback", f"<pre>{escape(_shorten(failure['traceback']))}</pre>")
     )
 
 
 def _finding(finding: FindingView) -> str:
-    sign = _TONE_SIGNS.get(finding["tone"], "")
+    sign = TONE_SIGNS.get(finding["tone"], "")
     places = "".join(map(_place, finding["places"]))
     return (
         f"<p><strong>{sign} {escape(finding['severity'])}: {escape(finding['title'])}</strong></p>"
@@ -179,7 +210,7 @@ def render_table(table: Table, most_rows: int | None = None) -> str:
     )
     body = []
     for row in rows:
-        sign = _TONE_SIGNS.get(row["tone"], "")
+        sign = TONE_SIGNS.get(row["tone"], "")
         cells = []
         for number, column in columns:
             text = escape(row["cells"][number])
@@ -191,7 +222,7 @@ def render_table(table: Table, most_rows: int | None = None) -> str:
             cells.append(f"<td {_ALIGN[column['align']]}{' nowrap' if whole else ''}>{text}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
     summary = f": {escape(table['summary'])}" if table["summary"] else ""
-    sign = _TONE_SIGNS.get(table["tone"], "")
+    sign = TONE_SIGNS.get(table["tone"], "")
     parts = [f"<p><strong>{sign} {escape(table['title'])}</strong>{summary}</p>"]
     if "chart" in table:
         parts.append(f"<p>{escape(table['chart']['summary'])}</p>")
@@ -211,7 +242,7 @@ def _figures(figures: list[Figure]) -> str:
     """The figures that a report begins with."""
     rows = []
     for figure in figures:
-        note = f"{_TONE_SIGNS.get(figure['tone'], '')} {figure['note']}".strip()
+        note = f"{TONE_SIGNS.get(figure['tone'], '')} {figure['note']}".strip()
         cells = (f"<strong>{escape(figure['value'])}</strong>", escape(figure["label"]), escape(note))
         made = "".join(f"<td {_ALIGN['left']}>{cell}</td>" for cell in cells)
         rows.append(f'<tr title="{escape(figure["help"])}">{made}</tr>')

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Protocol
 
-from jaxscope._render.html import visible
+from jaxscope._render.html import TONE_SIGNS, is_documentation, visible
 from jaxscope._view.format import format_seconds
 from jaxscope._view.model import (
     LINE_MADE_BY_COMPILER,
@@ -16,6 +16,7 @@ from jaxscope._view.model import (
     Figure,
     FindingView,
     ListingIndex,
+    Mark,
     Tab,
     Table,
     View,
@@ -24,6 +25,8 @@ from jaxscope.lexers import LEXERS
 from jaxscope.lexers.grammar import DEFAULT_PUT_AWAY, hidden_spans
 
 _GUTTER_LIMIT = 28
+# The gravest tone first.
+GRAVITY = ("error", "warning", "good", "", "muted")
 FIRST_ROWS = 10
 # policy=<function dots_saveable at 0x7f3a5c0d8e50>
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-FX]{6,}")
@@ -70,8 +73,13 @@ def render_text(source: TextSource, *, colour: bool = False, times: bool = False
             lines += ["", *table_lines(table)] if len(tab["tables"]) > 1 or tab["figures"] else table_lines(table)
         # Messages of exceptions name objects by their address too.
         lines = [_ADDRESS.sub(" at 0x…", visible(line)) for line in lines]
-        if listings and tab["kind"] == "listing" and tab["status"] == "done":
-            lines += _listing(source.index(tab["key"]), source.text(tab["key"]), colour)
+        if listings and tab["kind"] == "listing" and (tab["status"] == "done" or "lines" in tab):
+            # The Python side is that of all targets.
+            keys = [tab["key"], *(f"python@{name}" for name in labels if tab["key"] == "python")]
+            marks = [mark for mark in view["marks"] if mark["listing"] in keys]
+            if tab["failure"] is not None:
+                lines.append(f"{tab['title']} up to the failure:")
+            lines += _listing(source.index(tab["key"]), source.text(tab["key"]), marks, colour)
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
@@ -93,13 +101,38 @@ def _heading(tab: Tab, targets: list[str], times: bool) -> str:
 
 def _failure(failure: FailureView) -> Iterator[str]:
     yield failure["headline"]
-    for place in failure["places"]:
+    if failure["found"]:
+        yield failure["found"]
+        yield from _advice(failure)
+    if failure["mismatches"] is not None:
+        yield from table_lines(failure["mismatches"])
+    for number, place in enumerate(failure["places"]):
+        text = place["text"].strip()
         yield f"  {place['file']}:{place['line']} in {place['function']}"
-        if place["text"].strip():
-            yield f"    {place['text'].strip()}"
+        if text:
+            yield f"    {text}"
+        if number == 0:
+            yield from _operands(failure)
+    if failure["found"]:
+        yield "The exception's own words:"
     yield from (f"  {line}".rstrip() for line in failure["message"].split("\n"))
+    if not failure["found"]:
+        yield from _advice(failure)
+
+
+def _advice(failure: FailureView) -> Iterator[str]:
     if failure["advice"]:
         yield f"What to do: {failure['advice']}"
+    if is_documentation(failure["page"]):
+        yield f"See {failure['page']}"
+
+
+def _operands(failure: FailureView) -> Iterator[str]:
+    """What failed at the first place, and what it names."""
+    if failure["expression"]:
+        yield f"    in {failure['expression']}"
+    for operand in failure["operands"]:
+        yield f"      {operand['expression']}: {operand['type']}"
 
 
 def _finding(finding: FindingView) -> Iterator[str]:
@@ -156,7 +189,7 @@ def table_lines(table: Table) -> Iterator[str]:
     yield from _notes(table["notes"])
 
 
-def _listing(index: ListingIndex, text: str, colour: bool) -> Iterator[str]:
+def _listing(index: ListingIndex, text: str, marks: list[Mark], colour: bool) -> Iterator[str]:
     lines = text.split("\n")
     shown: list[tuple[int, str]] = []
     for line, exact in enumerate(lines):
@@ -171,11 +204,27 @@ def _listing(index: ListingIndex, text: str, colour: bool) -> Iterator[str]:
     places = [_place(index, line) for line, _ in shown]
     number_width = len(str(max(numbers, default=0)))
     place_width = min(_GUTTER_LIMIT, max(map(len, places), default=0))
+    signs, notes = _marked(marks)
     for (line, _), place, painted in zip(shown, places, texts, strict=True):
         gutter = f"{numbers[line] or '':>{number_width}}"
         if place_width:
             gutter += f"  {place:<{place_width}}"
-        yield f"{gutter}  {painted}".rstrip()
+        if signs:
+            gutter += f"  {signs.get(line, ''):<1}"
+        yield f"{gutter}  {painted}{notes.get(line, '')}".rstrip()
+
+
+def _marked(marks: list[Mark]) -> tuple[dict[int, str], dict[int, str]]:
+    """By line the sign of the gravest mark, and what stands at the line's end."""
+    signs: dict[int, str] = {}
+    notes: dict[int, str] = {}
+    for mark in sorted(marks, key=lambda mark: GRAVITY.index(mark["tone"])):
+        signs.setdefault(mark["line"], TONE_SIGNS[mark["tone"]] or "›")
+        note = f"  ← {visible(mark['note'])}" if mark["note"] else ""
+        known = notes.get(mark["line"], "")
+        # Several targets may say the same.
+        notes[mark["line"]] = known if note in known else known + note
+    return signs, notes
 
 
 def _paint(dialect: str, lines: list[str]) -> list[str]:

@@ -232,6 +232,13 @@ def widget_class() -> type:
             self._source.make(tab, table)
             self.view = copy.deepcopy(dict(self._source.view))
 
+        def _check(self, tab: str, text: str | None) -> None:
+            verdict = ""
+            if text is not None:
+                verdict = self._source.check(tab, text)
+                self.view = copy.deepcopy(dict(self._source.view))
+            self.send({"type": "checked", "request": f"check {tab}", "verdict": verdict})
+
         def _do(self, act: Callable[[], object], request: str) -> None:
             try:
                 act()
@@ -245,6 +252,10 @@ def widget_class() -> type:
                     return
                 case {"type": "make", "tab": str(tab), "table": str(table)}:
                     self._do(lambda: self._make(tab, table), f"{tab} {table}")
+                    return
+                # Without a text, the browser only asks whether a kernel answers.
+                case {"type": "check", "tab": str(tab), "text": (str() | None) as text}:
+                    self._do(lambda: self._check(tab, text), f"check {tab}")
                     return
             if (answer := self._transfers.answer(content)) is None:
                 return

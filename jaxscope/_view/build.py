@@ -10,22 +10,22 @@ from importlib import metadata
 from typing import Any
 
 import jaxscope
+from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
-from jaxscope._failures import Explanation
 from jaxscope._links import LinkedListing
 from jaxscope._lower_level import LowerListing
 from jaxscope._programs import Programs
-from jaxscope._sources import display_name, source_line
 from jaxscope._stages import STAGES, StageSpec
 from jaxscope._view import tables
 from jaxscope._view.cells import Page
 from jaxscope._view.comparison import comparison_tables
 from jaxscope._view.cost import cost_page
-from jaxscope._view.findings import findings_page
+from jaxscope._view.failure import failure_marks, failure_view
+from jaxscope._view.findings import finding_marks, findings_page
 from jaxscope._view.format import format_count, format_share
 from jaxscope._view.heat import heat_of
 from jaxscope._view.memory import memory_page
-from jaxscope._view.model import SCHEMA_VERSION, FailureView, Heat, Link, Place, Status, Tab, Table, View
+from jaxscope._view.model import SCHEMA_VERSION, Heat, Link, Mark, Status, Tab, Table, View
 from jaxscope._view.type_tables import broken_table, type_flow_tables
 from jaxscope.errors import UnavailableError
 
@@ -59,6 +59,7 @@ def build_view(programs: Programs) -> View:
         notes=list(dict.fromkeys(note for facts in programs for note in facts.notes)),
         tabs=tabs,
         heat=_heat(programs),
+        marks=_marks(programs),
     )
 
 
@@ -74,6 +75,19 @@ def _heat(programs: Programs) -> dict[str, Heat]:
             continue
         except Exception:
             # The Cost tab says what went wrong.
+            if not CONTAIN_FAILURES:
+                raise
+    return found
+
+
+def _marks(programs: Programs) -> list[Mark]:
+    """What is said about lines: where stages failed, and what findings are about."""
+    found: list[Mark] = []
+    for marks_of in (failure_marks, finding_marks):
+        try:
+            found += marks_of(programs)
+        except Exception:
+            # The tab of the stage that failed, or that of the findings, says what went wrong.
             if not CONTAIN_FAILURES:
                 raise
     return found
@@ -213,19 +227,19 @@ def _stage_tab(facts: Facts, spec: StageSpec) -> Tab:
     tab.update(status=stage.status, seconds=stage.seconds, reason=stage.reason, notes=list(stage.warnings))
     if stage.error is not None:
         tab["failure"] = failure_view(facts.explanation(stage.key))
+        partial = facts.partial_listing if stage.key == "trace" else None
+        if isinstance(partial, Unavailable):
+            tab["notes"].append(partial.reason)
+        elif partial is not None:
+            _describe(tab, partial, spec.unit)
+            tab["count"] += ", up to the failure"
+            if not partial.listing.ops:
+                tab["notes"].append("No equation had been traced by then.")
     if stage.status == "done":
         listing = facts.listing(spec.dialect)
-        ops = len(listing.listing.ops)
-        tab["count"] = format_count(ops, spec.unit)
-        tab["lines"] = len(listing.listing.lines)
-        tab["size_bytes"] = len(listing.listing.text)
-        if ops and not listing.linked_ops:
-            tab["notes"].append("No source locations were recorded (are they switched off in JAX's configuration?).")
-        elif ops:
-            share = format_share(listing.linked_ops, ops)
-            note = f"{share} of {spec.unit[1]} linked to Python ({listing.linked_ops:,} of {ops:,})"
-            parameters = sum(op.name == "parameter" for op in listing.listing.ops)
-            tab["notes"].append(f"{note}; {parameters:,} are parameters." if parameters else f"{note}.")
+        _describe(tab, listing, spec.unit)
+        if listing.listing.ops and not listing.linked_ops:
+            tab["notes"][-1] = "No source locations were recorded (are they switched off in JAX's configuration?)."
     return tab
 
 
@@ -268,26 +282,6 @@ def _describe(tab: Tab, listing: LinkedListing, unit: tuple[str, str]) -> None:
         tab["notes"].append(f"{share} of {unit[1]} linked to Python ({listing.linked_ops:,} of {ops:,}).")
 
 
-def failure_view(explanation: Explanation) -> FailureView:
-    """A failed stage in words and places."""
-    return FailureView(
-        headline=explanation.headline,
-        message=explanation.message,
-        advice=explanation.advice,
-        places=[
-            Place(
-                file=display_name(frame.file),
-                line=frame.line,
-                column=frame.column,
-                function=frame.function,
-                text=source_line(frame.file, frame.line),
-            )
-            for frame in explanation.frames
-        ],
-        traceback=explanation.traceback,
-    )
-
-
 def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], Page]) -> Tab:
     tab = _tab(key, title, "tables")
     if not facts.has_ended:
@@ -305,6 +299,8 @@ def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], Page
     page = build(facts)
     more = _type_flow(facts) if key == "types" else []
     tab.update(status="done", count=page.count, figures=page.figures, tables=[*page.tables, *more])
+    if page.call is not None:
+        tab["call"] = page.call
     return tab
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from jaxscope._analysis import columns
 from jaxscope._analysis.memory import TOTAL
 from jaxscope._analysis.unavailable import Unavailable
-from jaxscope._view.model import Column, Figure, Row, Table
+from jaxscope._view.model import CallBox, Column, Figure, Row, Table
 
 MISSING = "—"
 # What a memory table shows even where it is missing.
@@ -21,11 +21,15 @@ _CODE = ("path", "type", "compiled", "called", "sharding", "per_device", "source
 
 @dataclass(frozen=True)
 class Page:
-    """What a tab of tables shows: a short count for the strip, the figures it begins with, its tables."""
+    """What a tab of tables shows: a short count for the strip, the figures it begins with, its tables.
+
+    With a `call`, another one can be typed.
+    """
 
     count: str
     figures: list[Figure]
     tables: list[Table]
+    call: CallBox | None = None
 
 
 def known(value: Any, show: Callable[[Any], str] = str) -> str:

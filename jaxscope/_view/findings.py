@@ -1,23 +1,24 @@
 """What is worth saying about a program, as the Findings tab shows it.
 
 Input: the facts of an inspection whose stages have ended. Output: the findings with their places, each leading to its
-lines; the documentation of their rules; notes on what is not shown and on rules that failed.
+lines; the documentation of their rules; notes on what is not shown and on rules that failed; marks beside the lines.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from jaxscope._facts import Facts
 from jaxscope._findings import Finding, Findings, Severity
 from jaxscope._ir.model import Frame
+from jaxscope._programs import Programs
 from jaxscope._sources import display_names, source_line
 from jaxscope._view.format import format_count
-from jaxscope._view.model import FindingView, Link, Paragraph, Place, Tone
+from jaxscope._view.model import FindingView, Link, Mark, Paragraph, Place, Tone
 
 # The whole table is one call away; of one rule, nobody reads more.
 MAXIMUM_PER_RULE = 5
-MAXIMUM_LINES = 20
+MAXIMUM_LINES = 8
 _TONES: dict[Severity, Tone] = {"error": "error", "warning": "warning", "note": "muted"}
 
 
@@ -59,11 +60,33 @@ def _shown(found: Iterable[Finding]) -> list[Finding]:
     return shown
 
 
+def finding_marks(programs: Programs) -> Iterator[Mark]:
+    """The lines that findings are about, in Python and in the compilers' listings."""
+    for facts in programs:
+        if not facts.has_ended or isinstance(facts.error, KeyboardInterrupt):
+            continue
+        for finding in _shown(facts.findings.found):
+            for link in _links(facts, finding):
+                is_shared = link["listing"] == "jaxpr" and programs.shares_trace(facts)
+                yield Mark(
+                    listing=link["listing"] if is_shared else programs.key(facts, link["listing"]),
+                    line=link["line"],
+                    tone=_TONES[finding.severity],
+                    text=f"{finding.rule.title}. {finding.observation.found} {finding.observation.advice}",
+                    note=finding.rule.title,
+                )
+
+
+def _links(facts: Facts, finding: Finding) -> list[Link]:
+    """The lines of a finding, that of Python first."""
+    frame, links = finding.frame, []
+    if frame is not None and (row := facts.python_lines.get((frame.file, frame.line))) is not None:
+        links.append(Link(listing="python", line=row))
+    return links + [Link(listing=each.listing, line=each.line) for each in finding.observation.lines[:MAXIMUM_LINES]]
+
+
 def _view(facts: Facts, finding: Finding, names: dict[str, str]) -> FindingView:
     seen, frame = finding.observation, finding.frame
-    links = [Link(listing=each.listing, line=each.line) for each in seen.lines[:MAXIMUM_LINES]]
-    if frame is not None and (row := facts.python_lines.get((frame.file, frame.line))) is not None:
-        links.insert(0, Link(listing="python", line=row))
     return FindingView(
         rule=finding.rule.key,
         title=finding.rule.title,
@@ -72,7 +95,7 @@ def _view(facts: Facts, finding: Finding, names: dict[str, str]) -> FindingView:
         found=seen.found,
         advice=seen.advice,
         places=[_place(frame, names[frame.file])] if frame is not None else [],
-        links=links,
+        links=_links(facts, finding),
     )
 
 

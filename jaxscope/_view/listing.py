@@ -98,8 +98,14 @@ def _main_line(listing: Listing) -> int:
     return 0
 
 
-def index_python(lines: Sequence[SourceLine], definition: Definition | None) -> ListingIndex:
-    """The columns of the Python side: real line numbers, the file of each line, and Pygments' tokens."""
+def index_python(lines: Sequence[SourceLine], definition: Definition | None, start: int | None = None) -> ListingIndex:
+    """The columns of the Python side: real line numbers, the file of each line, and Pygments' tokens.
+
+    Args:
+        lines: The Python side.
+        definition: The inspected function's, whose first line is shown first.
+        start: The row to show first instead, where something else matters more.
+    """
     names = display_names(line.file for line in lines)
     files = {name: number for number, name in enumerate(dict.fromkeys(names.values()))}
     return ListingIndex(
@@ -112,7 +118,9 @@ def index_python(lines: Sequence[SourceLine], definition: Definition | None) -> 
         line_place=[files[names[line.file]] if line.number else -1 for line in lines],
         spans=[],
         folds=[],
-        start=next(
+        start=start
+        if start is not None
+        else next(
             (
                 at
                 for at, line in enumerate(lines)

@@ -10,7 +10,7 @@ listing's exact text), and `LiveColumns` for a chart of live buffers (as large, 
 
 from typing import Literal, NotRequired, TypedDict
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 Status = Literal["pending", "running", "done", "failed", "not reached", "unavailable", "on request"]
 Tone = Literal["", "error", "warning", "muted", "good"]
@@ -28,16 +28,6 @@ class Place(TypedDict):
     column: int
     function: str
     text: str
-
-
-class FailureView(TypedDict):
-    """A stage that raised: what was being done, what was found, what to do, and where (the user's own line first)."""
-
-    headline: str
-    message: str
-    advice: str
-    places: list[Place]
-    traceback: str
 
 
 class Link(TypedDict):
@@ -206,6 +196,66 @@ class Heat(TypedDict):
     texts: list[str]
 
 
+class Mark(TypedDict):
+    """Something that is said about a line of a listing, shown beside it and in the overview: here a stage failed.
+
+    A line may carry several, of which the gravest gives its sign.
+
+    Attributes:
+        listing: The key under which `View.heat` would have that listing.
+        line: From 0.
+        tone: How grave it is; ``muted`` for a remark, and for what only led to something.
+        text: What is said, as a sentence.
+        note: The same in the fewest words, or what helps to read the line, such as types; stands at the line's end.
+    """
+
+    listing: str
+    line: int
+    tone: Tone
+    text: str
+    note: str
+
+
+class CallBox(TypedDict):
+    """A field for a call to be judged by the kernel: what stands in it, and what can be typed."""
+
+    text: str
+    note: str
+
+
+class Operand(TypedDict):
+    """A value that an expression names, and its type: ``params['w']``, ``f32[3,4]``."""
+
+    expression: str
+    type: str
+
+
+class FailureView(TypedDict):
+    """A stage that raised: what was being done, what was found, what to do, and where (the user's own line first).
+
+    Attributes:
+        found: What was found, in one sentence; "" where the message has to speak for itself.
+        message: The exception's own words; where there is something `found`, they are of less interest.
+        page: The address of JAX's page on it, "" for none. Renderers make a link of an address of JAX's documentation
+            and leave any other out.
+        expression: What failed at the first place, "" where its line says so or nobody knows; `operands` are what it
+            names.
+        mismatches: The leaves that differ between what goes into a loop's body and what comes out, or between branches;
+            None where that is not what went wrong.
+    """
+
+    headline: str
+    found: str
+    message: str
+    advice: str
+    page: str
+    places: list[Place]
+    expression: str
+    operands: list[Operand]
+    mismatches: Table | None
+    traceback: str
+
+
 class Paragraph(TypedDict):
     """A part of the documentation of a rule: ``Why it matters``, and paragraphs, those of code indented by four."""
 
@@ -241,9 +291,10 @@ class Tab(TypedDict):
 
     `count` is a short string such as ``18 eqns`` ("" while unknown), `seconds` the stage's own time (None where there
     is none), `reason` why a tab without content has none, or what opening one costs that is made on request. A listing
-    tab carries `lines` and `size_bytes` once it is
-    known. `targets` are the names of the targets that the tab is about; empty means all. `figures` stand before its
-    tables. The tab of findings has `findings`, and the documentation of their `rules`.
+    tab carries `lines` and `size_bytes` once it is known, a failed one for what there was until then. `targets` are the
+    names of the targets that the tab is about; empty means all. `figures` stand before its tables. With a `call`, one
+    can be typed whose verdict becomes part of its tables. The tab of findings has `findings`, and the documentation of
+    their `rules`.
     """
 
     key: str
@@ -260,6 +311,7 @@ class Tab(TypedDict):
     targets: list[str]
     lines: NotRequired[int]
     size_bytes: NotRequired[int]
+    call: NotRequired[CallBox]
     findings: NotRequired[list[FindingView]]
     rules: NotRequired[dict[str, list[Paragraph]]]
 
@@ -284,7 +336,7 @@ class View(TypedDict):
 
     `targets` are those that the program is compiled for, `choices` those that the kernel could compile it for. `heat`
     is by the key of a listing; that of Python stands under ``python`` for the first target, and for each other one
-    under ``python@`` and its name.
+    under ``python@`` and its name. `marks` go by the same keys.
     """
 
     schema: int
@@ -296,6 +348,7 @@ class View(TypedDict):
     notes: list[str]
     tabs: list[Tab]
     heat: dict[str, Heat]
+    marks: list[Mark]
 
 
 class Rule(TypedDict):

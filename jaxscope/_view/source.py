@@ -9,6 +9,8 @@ from typing import Any
 
 from jaxscope._programs import Programs
 from jaxscope._view.build import build_view
+from jaxscope._view.call_box import call_box, verdict_line
+from jaxscope._view.failure import first_row
 from jaxscope._view.heat import line_costs
 from jaxscope._view.listing import index_listing, index_python
 from jaxscope._view.memory import LIVE, live_columns
@@ -31,17 +33,17 @@ class ViewSource:
         """The columns of a listing; ``python`` is one too."""
         facts, base = self._programs.find(key)
         if base == "python":
-            return index_python(facts.python_side()[1], facts.definition)
-        index = index_listing(facts.listing(base))
+            return index_python(facts.python_side()[1], facts.definition, first_row(facts))
+        index = index_listing(facts.shown_listing(base))
         if base in ("stablehlo", "hlo") and facts.has_ended:
             index["costs"], index["line_cost"] = line_costs(facts.listing(base), facts.program_cost(base))
         index["key"] = key
         return index
 
     def text(self, key: str) -> str:
-        """The exact text of a listing."""
+        """The exact text of a listing; of a jaxpr whose tracing failed, what there was of it."""
         facts, base = self._programs.find(key)
-        return facts.python_side()[0].text if base == "python" else facts.listing(base).listing.text
+        return facts.python_side()[0].text if base == "python" else facts.shown_listing(base).listing.text
 
     def make(self, tab: str, table: str) -> None:
         """Makes what a card of a tab has a `request` for: the compiler's own account of memory.
@@ -56,6 +58,22 @@ class ViewSource:
                 "Reload the view; it may be of another version."
             )
         facts.read_buffer_assignment()
+
+    def check(self, tab: str, text: str) -> str:
+        """Judges a call that was typed in a tab, whose tables then show the verdict; the verdict in a line.
+
+        Raises:
+            InputError: The text is no call of types and literal values.
+            UnavailableError: The tab takes no call.
+        """
+        facts, base = self._programs.find(tab)
+        if base != "types" or not facts.has_ended or call_box(facts) is None:
+            raise UnavailableError(
+                f"Judging a call that was typed in the tab {tab!r}: there is no signature to compare it with. "
+                "Reload the view; it may be of another version."
+            )
+        facts.take_call_text(text)
+        return verdict_line(facts)
 
     def listing(self, key: str) -> tuple[bytes, bytes]:
         """Index (as JSON) and text of a listing in UTF-8, for the browser; of a chart's data, the text is empty."""

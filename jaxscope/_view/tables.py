@@ -12,6 +12,7 @@ from jaxscope._analysis.mismatches import Mismatches
 from jaxscope._analysis.signature import CapturedConstants, Leaf, Signature
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
+from jaxscope._view.call_box import call_box
 from jaxscope._view.cells import MEMORY_KEYS, MISSING, Page, column_list, known, reasons_of, row_of
 from jaxscope._view.format import format_bytes, format_count, format_exact
 from jaxscope._view.model import Column, Row, Table, Tone
@@ -80,7 +81,7 @@ def memory_table(facts: Facts) -> Table:
 def types_page(facts: Facts) -> Page:
     """The call's mismatches, where a call was given, and the compiled signature."""
     signature = facts.signature
-    tables = [mismatch_table(facts.mismatches)] if facts.mismatches is not None else []
+    tables = [mismatch_table(facts.mismatches, facts.call_text or "")] if facts.mismatches is not None else []
     if facts.cache is not None:
         tables.append(cache_table(facts.cache))
     if signature.types is None:
@@ -91,7 +92,7 @@ def types_page(facts: Facts) -> Page:
         count = format_count(len(facts.mismatches.rows), ("mismatch", "mismatches"))
     else:
         count = format_count(len(signature.arguments) or len(facts.types), ("argument", "arguments"))
-    return Page(count, [], tables)
+    return Page(count, [], tables, call_box(facts))
 
 
 def _asked_table(facts: Facts) -> Table:
@@ -110,8 +111,8 @@ def _asked_table(facts: Facts) -> Table:
     )
 
 
-def mismatch_table(mismatches: Mismatches) -> Table:
-    """One row per leaf of a call that differs from the compiled signature."""
+def mismatch_table(mismatches: Mismatches, call_text: str = "") -> Table:
+    """One row per leaf of a call that differs from the compiled signature; `call_text` says which call, if known."""
     rows = []
     for row in mismatches.rows:
         raises = row.verdict == "raises"
@@ -135,9 +136,13 @@ def mismatch_table(mismatches: Mismatches) -> Table:
         tone=tone,
         columns=column_list("mismatches", "path", "compiled", "called", "differs", "verdict", "advice"),
         rows=rows,
-        notes=list(mismatches.notes),
+        notes=[*([f"The call: {_cut(call_text)}"] if call_text else []), *mismatches.notes],
         empty="Every argument agrees with the compiled signature.",
     )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAXIMUM_TITLE_LENGTH else f"{text[: _MAXIMUM_TITLE_LENGTH - 1]}…"
 
 
 def _argument_table(signature: Signature) -> Table:

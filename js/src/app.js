@@ -79,7 +79,7 @@ export class App {
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     root.replaceChildren(Object.assign(document.createElement("style"), { textContent: styles }), this.element);
 
-    this.strip = new Strip(strip, { onSelect: (key) => this.selectTab(key), panel: "body", signal });
+    this.strip = new Strip(strip, { onSelect: (key) => this.selectTab(key), said: (key) => this.#said(key), panel: "body", signal });
     /** @type {import("./pane.js").PaneEvents} */
     const events = {
       onSelect: (side, key) => this.selectListing(side, key),
@@ -221,7 +221,8 @@ export class App {
     for (const pane of this.shownPanes) {
       guard(pane.element, "This listing", () => {
         changed = pane.show(tabs, this.tab(this.selection[pane.side]), this.listings) || changed;
-        pane.configure(this.preferences, this.#heat(this.selection[pane.side]));
+        const key = this.selection[pane.side];
+        pane.configure(this.preferences, this.view.heat[this.#named(key)] ?? null, this.#said(key));
       });
     }
     this.layout.fit();
@@ -230,11 +231,29 @@ export class App {
     this.mark();
   }
 
-  /** What share of the work the lines of a listing do. @param {string} key */
-  #heat(key) {
+  /** The name under which the view says something about the lines of a listing; of Python, for each target. @param {string} key */
+  #named(key) {
     const { target } = this.selection;
-    const { heat, targets } = this.view;
-    return heat[key === "python" && target !== targets[0]?.name ? `python@${target}` : key] ?? null;
+    return key === "python" && target !== this.view.targets[0]?.name ? `python@${target}` : key;
+  }
+
+  /** What is said about the lines of a listing. @param {string} key */
+  #said(key) {
+    const name = this.#named(key);
+    return this.view.marks.filter(({ listing }) => listing === name);
+  }
+
+  /** Goes to the next line that something is said of: in the pane with the focus, or else in one that has such lines. @param {number} step @param {HTMLElement} target where the focus is */
+  stepMark(step, target) {
+    const panes = this.shownPanes.filter(({ listingPane: { loadedListing } }) => loadedListing && this.#said(loadedListing.key).length);
+    const pane = panes.find(({ element }) => element.contains(target)) ?? panes[0];
+    if (this.paneBox.hidden || !pane) {
+      this.live.say("No line here has a finding.", "mark");
+      return;
+    }
+    const { cursorLine, loadedListing } = pane.listingPane;
+    const lines = this.#said(/** @type {LoadedListing} */ (loadedListing).key).map(({ line }) => line).sort((one, other) => (one - other) * step);
+    this.jumps.go(pane, lines.find((line) => cursorLine < 0 || (line - cursorLine) * step > 0) ?? lines[0]);
   }
 
   /** What the strip shows: what there is for the chosen target. */
@@ -298,6 +317,7 @@ export class App {
       get: (key) => this.listings.get(key),
       hover: this.hover,
       pins: this.selection.pins,
+      said: (key) => this.#said(key),
     });
     const lastPin = this.selection.pins[this.selection.pins.length - 1];
     guard(this.facts, "What is known of this line", () => this.jumps.follow(this.hover ?? (lastPin ? { key: lastPin.listing, line: lastPin.line } : null)));

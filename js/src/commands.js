@@ -29,6 +29,8 @@ export function commandsOf(app) {
     ...Object.fromEntries(FLAGS.map((name) => [name, () => app.prefer({ [name]: !app.preferences[name] })])),
     locations: () => app.prefer({ locations: next(LOCATIONS, app.preferences.locations) }),
     ...Object.fromEntries(["definition", "use", "use-before", "called", "back"].map((name) => [name, () => app.jumps.run(name)])),
+    mark: (_, target) => app.stepMark(1, target),
+    "mark-before": (_, target) => app.stepMark(-1, target),
     names: () => app.prefer({ shortNames: !app.preferences.shortNames }),
     ...Object.fromEntries(Object.entries(KIND_OF_TOGGLE).map(([name, kind]) => [name, () => toggleKind(kind)])),
   };

@@ -124,6 +124,11 @@ export function replace(element, ...children) {
   append(element, children);
 }
 
+/** A link to a page of JAX's documentation; any other address is left out. @param {string} address @param {string} text */
+export function link(address, text) {
+  return address.startsWith("https://docs.jax.dev/") && Object.assign(h("a", {}, text), { href: address, target: "_blank", rel: "noopener" });
+}
+
 /**
  * Text in which `code` between backticks is shown as code.
  * @param {string} text

@@ -74,6 +74,10 @@ export const ACTIONS = [
     ["called", "i", "into what is called"],
     ["back", "b", "back from a jump; Alt+← too"],
   ]),
+  ...rows("Findings", "app", [
+    ["mark", "a", "next line with a finding or a failure"],
+    ["mark-before", "A", "the one before"],
+  ]),
   ...rows("Screen", "app", [
     ["before", "[", "stage or report before"],
     ["after", "]", "stage or report after"],

@@ -3,6 +3,7 @@
  * the keyboard's cursor. Pure.
  */
 import { EXACT, NONE, degree, linkedLines, match, originOf } from "./links.js";
+import { saidOf } from "./marks.js";
 import { grouped } from "./numbers.js";
 
 /** @typedef {import("./listing.js").LoadedListing} LoadedListing */
@@ -19,9 +20,10 @@ const NO_LINES = { exact: new Int32Array(0), related: new Int32Array(0) };
  * @param {(key: string) => LoadedListing | null} state.get any listing that is loaded
  * @param {At | null} state.hover
  * @param {import("./source.js").Pin[]} state.pins
+ * @param {(key: string) => import("./schema").Mark[]} state.said of a listing
  * @returns {{marks: import("./listing.js").Marks[], status: import("./status.js").State | null}} marks as `shown`
  */
-export function lightUp({ view, shown, get, hover, pins }) {
+export function lightUp({ view, shown, get, hover, pins, said }) {
   const lastPin = pins[pins.length - 1];
   const current = hover ?? (lastPin ? { key: lastPin.listing, line: lastPin.line } : null);
   const hovered = hover && originAt(get(hover.key), hover.line);
@@ -49,7 +51,7 @@ export function lightUp({ view, shown, get, hover, pins }) {
       pinned: (/** @type {number} */ line) => pinMatches.reduce((most, found) => Math.max(most, degree(table, found, line)), NONE),
       pinNumber: (/** @type {number} */ line) => strongest(pinMatches.map((found) => degree(table, found, line))),
       pins: new Map(pins.flatMap((pin, at) => (pin.listing === key ? [[pin.line, at + 1]] : []))),
-      errors: errorLines(view, table),
+      said: saidOf(said(key)),
       ruler: [hoverLines, ...pinLines],
     };
   });
@@ -57,7 +59,7 @@ export function lightUp({ view, shown, get, hover, pins }) {
   if (!listing || current.line >= listing.lines.length) return { marks, status: null };
   const isPinned = pins.some((pin) => pin.listing === current.key && pin.line === current.line);
   const origin = originOf(listing.table, current.line);
-  return { marks, status: { listing, line: current.line, origin, linked, searched, pinned: isPinned } };
+  return { marks, status: { listing, line: current.line, origin, linked, searched, pinned: isPinned, said: saidOf(said(current.key)).get(current.line) } };
 }
 
 /** The number of the first with the highest degree, from 1; 0 where all are NONE. @param {number[]} degrees */
@@ -69,18 +71,4 @@ function strongest(degrees) {
 /** @param {LoadedListing | null} listing @param {number} line */
 export function originAt(listing, line) {
   return listing ? originOf(listing.table, line) : null;
-}
-
-/** Lines of Python where a stage failed. @param {View} view @param {import("./links.js").LinkTable} table */
-function errorLines(view, table) {
-  /** @type {Set<number>} */
-  const lines = new Set();
-  if (!table.isPython) return lines;
-  for (const { failure } of view.tabs) {
-    for (const place of failure?.places ?? []) {
-      const { exact } = linkedLines(table, match(table, { kind: "python", frames: [{ ...place, extent: "" }] }));
-      for (const line of exact) lines.add(line);
-    }
-  }
-  return lines;
 }

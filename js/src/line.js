@@ -88,6 +88,9 @@ export function composeLine(text, tokens, hidden, names = []) {
   return { runs, length, away: spans.length > 0 && kept.trim() === "" };
 }
 
+/** A line with something said about it at its end. @param {Line} line @param {Run} note @returns {Line} */
+export const withNote = (line, note) => ({ ...line, runs: [...line.runs, note], length: line.length + note.text.length });
+
 /** @param {Part[]} spans @param {Renamed[]} names @returns {Part[]} */
 function withNames(spans, names) {
   if (!names.length) return spans;

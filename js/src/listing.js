@@ -48,7 +48,7 @@ export class ListingPane {
     /** The same with places instead of lines. */
     this.placed = NO_MARKS;
     /** @type {Options} */
-    this.options = { exact: false, locations: "short", turned: [], shortNames: false, wrap: false, inline: false, heat: null, mainFile: "" };
+    this.options = { exact: false, locations: "short", turned: [], shortNames: false, wrap: false, inline: false, heat: null, said: [], mainFile: "" };
     this.cursorLine = -1;
     /** Where a selection of lines began that ends at the cursor; -1 while there is none. */
     this.anchor = -1;

@@ -39,10 +39,10 @@ export class Pane {
     on(this.select, "change", () => events.onSelect(side, this.select.value), signal);
   }
 
-  /** @param {import("./preferences.js").Preferences} preferences @param {import("./schema").Heat | null} heat of its listing */
-  configure(preferences, heat) {
+  /** @param {import("./preferences.js").Preferences} preferences @param {import("./schema").Heat | null} heat of its listing @param {import("./schema").Mark[]} said */
+  configure(preferences, heat, said) {
     const { exact, locations, turned, shortNames, wrap, inline } = preferences;
-    this.listingPane.configure({ exact, locations, turned, shortNames, wrap, inline, heat: preferences.heat ? heat : null });
+    this.listingPane.configure({ exact, locations, turned, shortNames, wrap, inline, heat: preferences.heat ? heat : null, said });
     const { loadedListing: listing } = this.listingPane;
     this.toggles.show(listing?.index ?? null, preferences, listing !== null && hasBodies(listing), heat !== null);
   }

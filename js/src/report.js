@@ -1,4 +1,5 @@
 /** What a tab says besides its listing: why its stage failed, its notes, figures and cards. */
+import { makeCallBox } from "./callbox.js";
 import { followLinks, groupsOf, renderCard, renderFigures } from "./card.js";
 import { h, on, replace } from "./dom.js";
 import { guard, renderFailure } from "./failure.js";
@@ -16,7 +17,12 @@ export class Report {
   constructor(source, jump, signal) {
     this.source = source;
     this.jump = jump;
-    this.element = h("div.report");
+    this.signal = signal;
+    this.box = h("div");
+    this.content = h("div");
+    this.element = h("div.report", {}, this.box, this.content);
+    /** Where calls are typed, by tab. @type {Map<string, ReturnType<typeof makeCallBox>>} */
+    this.boxes = new Map();
     /** What was chosen in cards. @type {Map<string, string>} */
     this.choices = new Map();
     /** @type {WeakMap<import("./schema").Steps, Promise<import("./schema").LiveColumns>>} */
@@ -36,10 +42,11 @@ export class Report {
     this.madeFrom = content;
     this.life.abort();
     this.life = new AbortController();
+    guard(this.box, "The box for a call", () => this.#showBox(tab));
     const nodes = [];
-    if (tab?.failure) nodes.push(renderFailure(tab.failure));
+    if (tab?.failure) nodes.push(renderFailure(tab.failure, this.life.signal));
     // The last note of a listing that is there is on its links, and stands in the head of its pane.
-    const notes = tab?.kind === "listing" && tab.status === "done" ? tab.notes.slice(0, -1) : (tab?.notes ?? []);
+    const notes = tab?.kind === "listing" && tab.lines !== undefined ? tab.notes.slice(0, -1) : (tab?.notes ?? []);
     if (notes.length) nodes.push(h("div.notes", {}, ...notes.map((note) => h("p", {}, note))));
     if (isTables) {
       if (!tab.tables.length && !tab.failure && !tab.findings) nodes.push(h("p.message", {}, stateSentence(tab)));
@@ -56,7 +63,19 @@ export class Report {
         nodes.push(place);
       }
     }
-    replace(this.element, ...nodes);
+    replace(this.content, ...nodes);
+  }
+
+  /** @param {Tab | undefined} tab */
+  #showBox(tab) {
+    const { source, box, boxes, signal } = this;
+    if (!source.check || !tab?.call) return replace(box);
+    const { key, call } = tab;
+    const callBox = boxes.get(key) ?? makeCallBox((text, onAnswer) => source.check?.(key, text, onAnswer), signal);
+    boxes.set(key, callBox);
+    callBox.take(call);
+    // Whoever types in it would lose the focus.
+    if (box.firstChild !== callBox.element) replace(box, callBox.element);
   }
 
   /** What the cards of a tab may ask for. @param {Tab} tab @returns {import("./card.js").Reader} */

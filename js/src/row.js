@@ -2,6 +2,7 @@
 import { UNHEARD, append, h, setAttribute } from "./dom.js";
 import { EXACT, RELATED, lineNumber, stackFrames } from "./links.js";
 import { plural } from "./numbers.js";
+import { signOf } from "./marks.js";
 import { pinColor } from "./pins.js";
 import { sliceRuns } from "./rows.js";
 import { ROW_HEIGHT } from "./viewport.js";
@@ -75,27 +76,30 @@ function foldButton(kind, closed) {
 
 /** What rows show; most of them show the same when the pointer moves on. @type {WeakMap<HTMLElement, string>} */
 const decorated = new WeakMap();
-const UNDECORATED = "0,0,0,0,false,false";
+const UNDECORATED = "0,0,0,0,,,false";
 
 /**
  * Shows on a row what is lit; `hovered` and `pinned` are EXACT, RELATED or NONE.
  * @param {HTMLElement} element
- * @param {{hovered: number, pinned: number, pin: number, number: number, error: boolean, cursor: boolean}} marks `pin` that
+ * @param {{hovered: number, pinned: number, pin: number, number: number, said?: import("./schema").Mark, cursor: boolean}} marks `pin` that
  *   stands on it, `number` of the pin that reaches it; 0 for none
  */
-export function decorateRow(element, { hovered, pinned, pin, number, error, cursor }) {
-  const state = [hovered, pinned, pin, number, error, cursor].join();
+export function decorateRow(element, { hovered, pinned, pin, number, said, cursor }) {
+  const state = [hovered, pinned, pin, number, said?.tone, said?.text, cursor].join();
   if (state === (decorated.get(element) ?? UNDECORATED)) return;
   decorated.set(element, state);
+  // In quotes, as the bundle has short names of its own for properties, and the style sheet does not know them.
   /** @type {Record<string, boolean>} */
-  const classes = { exact: hovered === EXACT, related: hovered === RELATED, "pin-exact": pinned === EXACT, "pin-related": pinned === RELATED, pinned: pin > 0, error, cursor };
+  const classes = { "exact": hovered === EXACT, "related": hovered === RELATED, "pin-exact": pinned === EXACT, "pin-related": pinned === RELATED, "pinned": pin > 0, "cursor": cursor };
   for (const name in classes) element.classList.toggle(name, classes[name]);
   setAttribute(element, "aria-selected", pin ? "true" : null);
   setAttribute(element, "data-pin", number ? pinColor(number) : null);
-  setAttribute(element, "aria-description", descriptionOf(hovered, pinned, pin, number));
+  setAttribute(element, "data-tone", said ? said.tone : null);
+  setAttribute(element, "aria-description", [descriptionOf(hovered, pinned, pin, number), said?.text].filter(Boolean).join(". ") || null);
   const sign = /** @type {HTMLElement} */ (element.querySelector(".sign"));
-  const wanted = error && !pin ? "✕" : number ? String(number) : "";
+  const wanted = said && !pin ? signOf(said) : number ? String(number) : "";
   if (sign.textContent !== wanted) sign.textContent = wanted;
+  setAttribute(sign, "title", said?.text);
 }
 
 /** What the marks of a row say, for those who do not see them.

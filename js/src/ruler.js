@@ -88,7 +88,7 @@ export class Ruler {
     put((found?.shares ?? []).map((share) => Math.floor(share * SLOTS)), "found");
     if (found && found.current >= 0) put(this.#slotsOf([found.current]), "current");
     put(this.#slotsOf(Int32Array.from(marks.values ?? []).sort()), "value");
-    put(this.#slotsOf(Int32Array.from(marks.errors).sort()), "error");
+    for (const [line, { tone }] of marks.said) put(this.#slotsOf([line]), `tone-${tone}`);
     for (const [line, pin] of marks.pins) put(this.#slotsOf([line]), "pinned", pin);
     // Most of it stays as it was when the pointer moves on, and new elements would be laid out anew.
     for (const [key, { mark, style }] of this.drawn) {

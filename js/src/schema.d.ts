@@ -8,14 +8,6 @@ export interface Place {
   text: string;
 }
 
-export interface FailureView {
-  headline: string;
-  message: string;
-  advice: string;
-  places: Place[];
-  traceback: string;
-}
-
 export interface Link {
   listing: string;
   line: number;
@@ -113,6 +105,37 @@ export interface Heat {
   texts: string[];
 }
 
+export interface Mark {
+  listing: string;
+  line: number;
+  tone: "" | "error" | "warning" | "muted" | "good";
+  text: string;
+  note: string;
+}
+
+export interface CallBox {
+  text: string;
+  note: string;
+}
+
+export interface Operand {
+  expression: string;
+  type: string;
+}
+
+export interface FailureView {
+  headline: string;
+  found: string;
+  message: string;
+  advice: string;
+  page: string;
+  places: Place[];
+  expression: string;
+  operands: Operand[];
+  mismatches: Table | null;
+  traceback: string;
+}
+
 export interface Paragraph {
   heading: string;
   text: string;
@@ -144,6 +167,7 @@ export interface Tab {
   targets: string[];
   lines?: number;
   size_bytes?: number;
+  call?: CallBox;
   findings?: FindingView[];
   rules?: Record<string, Paragraph[]>;
 }
@@ -169,6 +193,7 @@ export interface View {
   notes: string[];
   tabs: Tab[];
   heat: Record<string, Heat>;
+  marks: Mark[];
 }
 
 export interface Rule {

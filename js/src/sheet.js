@@ -1,6 +1,7 @@
 /** The lines of a listing as they are shown: in which order, what is put away, where long ones are broken, and how high that makes each. */
 import { awayKinds, highlightLine, shownText } from "./highlight.js";
-import { composeLine } from "./line.js";
+import { composeLine, withNote } from "./line.js";
+import { saidOf } from "./marks.js";
 import { shortName } from "./names.js";
 import { orderByCalls } from "./order.js";
 import { foldWords } from "./row.js";
@@ -22,6 +23,7 @@ const MEASURED_LINES = 400;
  * @property {boolean} wrap long lines are broken at the width of the pane
  * @property {boolean} inline computations stand at their call
  * @property {import("./schema").Heat | null} heat what stands beside lines of their share of the work
+ * @property {import("./schema").Mark[]} said of its lines
  * @property {string} mainFile whose name need not be repeated
  */
 
@@ -68,8 +70,8 @@ export class Sheet {
 
   /** Composes and measures everything anew, if other parts are to be shown than before. */
   forget() {
-    const { exact, turned, shortNames } = this.options;
-    const choice = JSON.stringify([exact, turned, shortNames]);
+    const { exact, turned, shortNames, said } = this.options;
+    const choice = JSON.stringify([exact, turned, shortNames, said]);
     if (choice === this.composedFor) return;
     this.composedFor = choice;
     /** @type {import("./highlight.js").Manner} */
@@ -78,6 +80,8 @@ export class Sheet {
     this.composed = new Map();
     /** @type {Int32Array | null} */
     this.measured = null;
+    /** What is said, by line. @type {Map<number, import("./schema").Mark>} */
+    this.said = saidOf(exact ? [] : said);
     this.longest = exact ? this.lines.reduce((most, line) => Math.max(most, line.length), 0) : 0;
   }
 
@@ -121,6 +125,8 @@ export class Sheet {
         // Without colours, and with nothing put away, a line is still readable.
         composed = composeLine(this.lines[line], [], []);
       }
+      const { note, tone } = this.said.get(line) ?? {};
+      if (note) composed = withNote(composed, { kind: `note tone-${tone}`, text: `  ← ${note}` });
       if (this.composed.size >= KEPT_LINES) this.composed.clear();
       this.composed.set(line, composed);
       if (this.measured) this.measured[line] = composed.length;

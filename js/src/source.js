@@ -7,12 +7,15 @@
  * @typedef {{listing: string, line: number}} Pin
  * @typedef {{target: string, tab: string, left: string, right: string, pins: Pin[]}} Selection
  *
+ * @typedef {(words: string, isRefusal: boolean) => void} OnAnswer
+ *
  * @typedef {object} Source
  * @property {View} view
  * @property {(key: string) => Promise<ListingData>} listing rejects with a reason for people
  * @property {(key: string) => string} [absence] why a saved notebook does not hold a listing, "" where it does
  * @property {(target: string, onRefused: (reason: string) => void) => void} [compile] asks the kernel for another target
  * @property {(tab: string, table: string, onRefused: (reason: string) => void) => void} [make] asks the kernel for what a card lacks
+ * @property {(tab: string, text: string | null, onAnswer: OnAnswer) => void} [check] asks the kernel to judge a call; for no text, only whether it is there
  * @property {(callback: () => void, signal: AbortSignal) => void} onChange the view or the selection has changed elsewhere
  * @property {Promise<void>} [near] resolves when the view is about to be looked at; a listing is not decoded before
  * @property {boolean} [fillsWindow] whether it is a page of its own
@@ -44,8 +47,8 @@ export function widgetSource(model, signal, near = Promise.resolve()) {
   const pacer = new Pacer();
   /** @type {Map<string, Request>} the first is being sent, the others wait their turn */
   const requests = new Map();
-  /** @type {Map<string, (reason: string) => void>} who is told, by what was asked for */
-  const refusals = new Map();
+  /** @type {Map<string, OnAnswer>} who is told, by what was asked for */
+  const askers = new Map();
   /** @type {Set<ReturnType<typeof setTimeout>>} */
   const timers = new Set();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -106,7 +109,10 @@ export function widgetSource(model, signal, near = Promise.resolve()) {
 
   /** @param {any} message @param {ArrayBufferView[]} buffers */
   function receive(message, buffers) {
-    if (message?.type === "refused") refusals.get(message.request)?.(String(message.reason));
+    if (message?.request) {
+      askers.get(message.request)?.(String(message.reason ?? message.verdict), message.type === "refused");
+      askers.delete(message.request);
+    }
     const request = requests.get(message?.key);
     if (!request) return;
     if (message.type === "failed") {
@@ -177,12 +183,16 @@ export function widgetSource(model, signal, near = Promise.resolve()) {
       return request.promise;
     },
     compile(target, onRefused) {
-      refusals.set(target, onRefused);
+      askers.set(target, onRefused);
       model.send({ type: "compile", target });
     },
     make(tab, table, onRefused) {
-      refusals.set(`${tab} ${table}`, onRefused);
+      askers.set(`${tab} ${table}`, onRefused);
       model.send({ type: "make", tab, table });
+    },
+    check(tab, text, onAnswer) {
+      askers.set(`check ${tab}`, onAnswer);
+      model.send({ type: "check", tab, text });
     },
     near,
     absence: (key) => String(model.get("left_out")?.[key] ?? ""),

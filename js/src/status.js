@@ -1,6 +1,7 @@
 /** The bar at the foot: where the current line comes from, and what is linked to it. */
 import { h, replace } from "./dom.js";
 import { lineNumber, opLine } from "./links.js";
+import { signOf } from "./marks.js";
 import { grouped } from "./numbers.js";
 
 const SHOWN_FRAMES = 4;
@@ -17,6 +18,7 @@ const PARAMETER = /^[^"]* parameter\(\d+\)/;
  * @property {string[]} linked what is linked, in words
  * @property {string[]} searched the titles of the listings that were searched for links
  * @property {boolean} pinned
+ * @property {import("./schema").Mark} [said]
  */
 
 /** @param {HTMLElement} element @param {State | null} state */
@@ -25,9 +27,10 @@ export function showStatus(element, state) {
     replace(element, h("span.hint", {}, "hover: linked lines · click: pin · [ ]: stages"));
     return;
   }
-  const { listing, line, origin, linked, searched, pinned } = state;
+  const { listing, line, origin, linked, searched, pinned, said } = state;
   const number = lineNumber(listing.index, line);
   const parts = [h("span", {}, pinned ? "◆ pinned " : "", number > 0 ? `line ${grouped(number)}` : "")];
+  if (said) parts.push(h("span", { class: `tone-${said.tone}`, title: said.text }, signOf(said), " ", said.text, said.note && ` (${said.note})`));
   if (origin.kind === "op") parts.push(stack(origin.frames));
   else if (origin.kind === "python") parts.push(h("span", {}, h("b", {}, `${origin.frames[0].file}:${origin.frames[0].line}`)));
   else if (origin.kind === "compiler") parts.push(h("span", {}, h("b", {}, maker(listing)), ": no Python line asked for it"));

@@ -1,4 +1,6 @@
 /** The strip of stages that is the tab bar: what ran, what came out, how long it took. */
+import { plural } from "./numbers.js";
+import { SIGNS } from "./table.js";
 import { UNHEARD, focusedBeside, h, isModified, on, replace } from "./dom.js";
 
 /** @typedef {import("./schema").Tab} Tab */
@@ -31,14 +33,23 @@ function worstTone(tab) {
   return tones.includes("error") ? "error" : tones.includes("warning") ? "warning" : "";
 }
 
+/** How many lines of a listing have something worth a look. @param {import("./schema").Mark[]} said */
+function badge(said) {
+  const grave = said.filter(({ tone }) => tone === "warning" || tone === "error");
+  const count = new Set(grave.map(({ line }) => line)).size;
+  const tone = grave.some(({ tone }) => tone === "error") ? "error" : "warning";
+  return count > 0 && h("span", { class: `badge tone-${tone}`, role: "img", "aria-label": `${plural(count, "line")} with findings` }, `${SIGNS[tone]}${count}`);
+}
+
 export class Strip {
   /**
    * @param {HTMLElement} element
-   * @param {{onSelect: (key: string) => void, panel: string, signal: AbortSignal}} options
+   * @param {{onSelect: (key: string) => void, said: (key: string) => import("./schema").Mark[], panel: string, signal: AbortSignal}} options
    */
-  constructor(element, { onSelect, panel, signal }) {
+  constructor(element, { onSelect, said, panel, signal }) {
     this.element = element;
     this.onSelect = onSelect;
+    this.said = said;
     this.panel = panel;
     /** @type {Tab[]} */
     this.tabs = [];
@@ -126,7 +137,7 @@ export class Strip {
         "data-key": tab.key,
         "data-status": tab.status,
       },
-      h("b", {}, tab.status === "failed" ? "✕ " : "", tab.title),
+      h("b", {}, tab.status === "failed" ? "✕ " : "", tab.title, " ", tab.status === "done" && badge(this.said(tab.key))),
       h(
         "small",
         { class: tone ? `tone-${tone}` : "" },

@@ -5,10 +5,10 @@ import { reconcile, togglePin } from "../src/selection.js";
 /** @param {[string, "listing" | "tables", import("../src/schema").Tab["status"], boolean?][]} tabs @returns {import("../src/schema").View} */
 function view(...tabs) {
   return {
-    schema: 1, title: "", function: "", targets: [{ name: "", label: "" }], choices: [], versions: "", notes: [], heat: {},
+    schema: 1, title: "", function: "", targets: [{ name: "", label: "" }], choices: [], versions: "", notes: [], heat: {}, marks: [],
     tabs: tabs.map(([key, kind, status, fails]) => ({
       key, title: key, kind, status, count: "", seconds: null, reason: "", figures: [], tables: [], notes: [], targets: [],
-      failure: fails ? { headline: "", message: "", advice: "", places: [], traceback: "" } : null,
+      failure: fails ? { headline: "", found: "", message: "", advice: "", page: "", places: [], expression: "", operands: [], mismatches: null, traceback: "" } : null,
     })),
   };
 }

@@ -67,3 +67,21 @@ test("why a listing is not saved is what Python said, or nothing", () => {
   const { absence } = widgetSource(fakeModel({ left_out: { hlo: "too large" } }), new AbortController().signal);
   assert.deepEqual([absence?.("hlo"), absence?.("jaxpr")], ["too large", ""]);
 });
+
+test("an answer reaches the one who asked, once", () => {
+  const model = fakeModel({});
+  const source = widgetSource(model, new AbortController().signal);
+  /** @type {unknown[]} */
+  const told = [];
+  const onAnswer = (/** @type {unknown[]} */ ...answer) => void told.push(answer);
+  source.check?.("types", "f32[4]", onAnswer);
+  assert.deepEqual(model.sent, [{ type: "check", tab: "types", text: "f32[4]" }]);
+  const verdict = { type: "checked", request: "check types", verdict: "It fits" };
+  model.receive({ ...verdict, request: "check types@rocm" }, []);
+  model.receive(verdict, []);
+  model.receive(verdict, []);
+  assert.deepEqual(told, [["It fits", false]]);
+  source.check?.("types", "f(", onAnswer);
+  model.receive({ type: "refused", request: "check types", reason: "It is a call" }, []);
+  assert.deepEqual(told, [["It fits", false], ["It is a call", true]]);
+});

@@ -67,7 +67,7 @@ test("heights add up, and their inverse finds the row at any height", () => {
 function sheetOf(lines, options, folds = []) {
   const index = { key: "hlo", dialect: "hlo", folds, calls: [], tokens: [], grammar: null };
   const listing = /** @type {import("../src/listing.js").LoadedListing} */ (/** @type {unknown} */ ({ key: "hlo", index, lines }));
-  return new Sheet(listing, { exact: false, locations: "short", turned: [], shortNames: false, wrap: true, inline: false, heat: null, mainFile: "", ...options });
+  return new Sheet(listing, { exact: false, locations: "short", turned: [], shortNames: false, wrap: true, inline: false, heat: null, said: [], mainFile: "", ...options });
 }
 
 test("estimated heights become the real ones where rows are measured, and only there", () => {

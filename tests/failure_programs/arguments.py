@@ -32,7 +32,7 @@ def static_list(x, axes):
     "abstract-static-argument",
     "f32[3]",
     jax.ShapeDtypeStruct((3,), np.float32),
-    hint="real array",
+    hint="value itself",
     jit={"static_argnums": 1},
 )
 def abstract_static(x, table):

@@ -126,6 +126,32 @@ def leak_from_vmap(x):
     return kept[0] + 1  # <- here
 
 
+KEPT = []
+
+
+def leave_one_behind(function):
+    """The function, once an earlier call has left a traced value in `KEPT`."""
+    KEPT.clear()
+    jax.jit(lambda x: KEPT.append(x * 2) or x).trace(jnp.ones(3))
+    return function
+
+
+@program("leaked-tracer", "f32[3]", hint="Return it", stage="lower", make=leave_one_behind)
+def leak_from_an_earlier_call(x):
+    y = jnp.sin(x)
+    return y + KEPT[0]  # <- here
+
+
+@program("leaked-tracer", "f32[3]", hint="Return it", stage="lower", make=leave_one_behind)
+def leak_into_a_scan(x):
+    return lax.scan(lambda carry, y: (carry + KEPT[0].sum(), y), 0.0, x)  # <- here
+
+
+@program("leaked-tracer", "f32[3]", hint="Return it", stage="lower", at="nowhere", make=leave_one_behind)
+def leak_that_is_returned(x):
+    return KEPT[0]
+
+
 @program("leaked-tracer", "f32[3]", hint="Return it", since=(0, 11))
 def leak_from_grad(x):
     kept = []

@@ -19,6 +19,7 @@ import pytest
 from tests.chromium import FLAGS, find_chromium
 
 ROOT = Path(__file__).resolve().parents[2]
+AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 SCREENSHOTS = Path(__file__).with_name("screenshots")
 LAB_START_TIMEOUT_S = 90
 WIDE, NARROW = {"width": 1240, "height": 800}, {"width": 520, "height": 1000}
@@ -94,6 +95,14 @@ def open_source(new_page, tmp_path) -> Callable:
         return page
 
     return open_page
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The program of axe-core, as text to run in a page."""
+    if not AXE.exists():
+        missing("axe-core is not installed: npm ci in js/")
+    return AXE.read_text(encoding="utf-8")
 
 
 class Lab:

@@ -2,7 +2,7 @@
 
 import json
 
-from jaxscope._view.model import SCHEMA_VERSION, FailureView, ListingIndex, Tab, Table, View
+from jaxscope._view.model import SCHEMA_VERSION, FailureView, ListingIndex, Mark, Tab, Table, View
 from jaxscope.lexers.grammar import dialect_rules
 
 PYTHON = """\
@@ -167,6 +167,19 @@ def table(key: str, title: str, columns: list, rows: list, **fields) -> Table:
     return made  # type: ignore[return-value]
 
 
+# Addresses that must not become links, as near to one that may as can be.
+NO_PAGES = [
+    "",
+    "javascript:alert(6)//https://docs.jax.dev/",
+    "http://docs.jax.dev/en/latest/errors.html",
+    "https://docs.jax.dev.example.com/en/latest/errors.html",
+    "https://docs.jax.dev@example.com/",
+    "https://docs.jax.dev:8443/",
+    "//docs.jax.dev/en/latest/errors.html",
+    " https://docs.jax.dev/en/latest/errors.html",
+]
+
+
 class SampleSource:
     """A source over a dictionary of listings; a value that is an exception is raised."""
 
@@ -193,6 +206,7 @@ def view(tabs: list, **fields) -> View:
         "notes": [],
         "tabs": tabs,
         "heat": {},
+        "marks": [],
     }
     made.update(fields)
     return made  # type: ignore[return-value]
@@ -319,9 +333,31 @@ def attention() -> SampleSource:
     return SampleSource(view(tabs), {"python": python_listing(), "jaxpr": (jaxpr, JAXPR), "hlo": (hlo, HLO)})
 
 
+def failure_view(**fields) -> FailureView:
+    """A failure with everything not given empty."""
+    made: dict = {
+        "headline": "",
+        "found": "",
+        "message": "",
+        "advice": "",
+        "page": "",
+        "places": [],
+        "expression": "",
+        "operands": [],
+        "mismatches": None,
+        "traceback": "",
+    }
+    made.update(fields)
+    return made  # type: ignore[return-value]
+
+
+def mark(listing: str, line: int, tone: str, text: str, note: str = "") -> Mark:
+    return {"listing": listing, "line": line, "tone": tone, "text": text, "note": note}  # type: ignore[typeddict-item]
+
+
 def failed() -> SampleSource:
-    """A trace that stopped, and what follows it not reached."""
-    failure: FailureView = {
+    """A trace that stopped in a way that nothing recognises, and what follows it not reached."""
+    failure = {
         "headline": "Indexing with a boolean mask while tracing, attention.py:13.",
         "message": "The result would have as many elements as the mask has True, and shapes are fixed before that.",
         "advice": "Keep the shape and blank out the rest: `jnp.where(mask, x, 0)`, or give a size.",
@@ -345,12 +381,63 @@ def failed() -> SampleSource:
     }
     tabs = [
         tab("python", "Python", count="attention.py", lines=13, size_bytes=len(PYTHON)),
-        tab("jaxpr", "Jaxpr", status="failed", seconds=0.003, reason="tracing stopped", failure=failure),
+        tab(
+            "jaxpr", "Jaxpr", status="failed", seconds=0.003, reason="tracing stopped", failure=failure_view(**failure)
+        ),
         tab("stablehlo", "StableHLO", status="not reached", reason="Tracing failed."),
         tab("hlo", "Compiled HLO", status="not reached", reason="Tracing failed."),
         tab("cost", "Cost", "tables", status="not reached", reason="Tracing failed."),
     ]
-    return SampleSource(view(tabs, title="keep(x: f32[8]) → ?"), {"python": python_listing()})
+    marks = [mark("python", 4, "error", "The mask decides the shape.", "q: f32[8,128,64]")]
+    return SampleSource(view(tabs, title="keep(x: f32[8]) → ?", marks=marks), {"python": python_listing()})
+
+
+def failed_in_a_loop() -> SampleSource:
+    """A trace that stopped in the body of a loop: what was traced until then, and the leaves that differ."""
+    source = attention()
+    words = "scan body function carry input and carry output must have equal types, but they differ."
+    columns = [column("path", "Path"), column("in", "Goes in"), column("out", "Comes out"), column("how", "How")]
+    mismatches = table(
+        "carry",
+        "What differs between input and output of the body",
+        columns,
+        [["carry['count']", "int32[]", "float32[]", "the dtypes do not match"], ["carry['sum']", "a", "b", "c"]],
+    )
+    failure = failure_view(
+        headline="Tracing the function stopped with TypeError, layers.py:4.",
+        found="What a loop carries changes its type in the body: `carry['count']` comes out as float32[].",
+        message=words,
+        advice="Start from a carry of the type that comes out.",
+        page="https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html",
+        places=[
+            {
+                "file": "layers.py",
+                "line": 4,
+                "column": 9,
+                "function": "softmax",
+                "text": "    e = jnp.exp(x - x.max())",
+            },
+            {"file": "attention.py", "line": 14, "column": 9, "function": "attention", "text": "    p = softmax(s)"},
+        ],
+        expression="jnp.exp(x - x.max(-1, keepdims=True))",
+        operands=[{"expression": "x", "type": "f32[8,128,128]"}],
+        mismatches=mismatches,
+        traceback="Traceback (most recent call last):\n  …\nTypeError: …",
+    )
+    jaxpr = source.view["tabs"][1]
+    jaxpr.update(status="failed", count="9 equations, up to the failure", failure=failure, reason=words)
+    jaxpr["notes"] = ["UserWarning: beware", "100 % of equations linked to Python (9 of 9)."]
+    source.view["tabs"][2:] = [
+        tab("stablehlo", "StableHLO", status="not reached", reason="Tracing failed."),
+        tab("hlo", "Compiled HLO", status="not reached", reason="Tracing failed."),
+    ]
+    source.view["marks"] = [
+        mark("python", 11, "error", failure["found"], "x: f32[8,128,128]"),
+        mark("python", 5, "muted", "On the call stack of the failure."),
+        mark("jaxpr", 14, "error", "Tracing stopped here.", "tracing stopped here"),
+        mark("jaxpr", 6, "warning", "All in 32 bits.", "64 MiB"),
+    ]
+    return source
 
 
 def running() -> SampleSource:
@@ -393,7 +480,17 @@ def hostile() -> SampleSource:
         tokens=[[[HOSTILE[2], len(line)]] for line in lines],
     )
     place = {"file": evil, "line": 1, "column": 1, "function": evil, "text": evil}
-    failure = {"headline": evil, "message": evil, "advice": f"`{evil}`", "places": [place], "traceback": evil}
+    failure = failure_view(
+        headline=evil,
+        found=evil,
+        message=evil,
+        advice=f"`{evil}`",
+        page=HOSTILE[6],
+        places=[place],
+        expression=evil,
+        operands=[{"expression": evil, "type": evil}],
+        traceback=evil,
+    )
     columns = [{"key": evil, "label": evil, "align": "left", "code": True, "help": evil}]
     evil_table = table(
         evil,
@@ -406,6 +503,7 @@ def hostile() -> SampleSource:
         notes=[evil],
         empty=evil,
     )
+    failure["mismatches"] = evil_table
     tabs = [
         tab("python", evil, count=evil, lines=count, reason=evil, notes=[evil]),
         tab(HOSTILE[2], evil, count=evil, lines=count, reason=evil),
@@ -413,6 +511,7 @@ def hostile() -> SampleSource:
         tab("evil", evil, "tables", count=evil, tables=[evil_table], notes=[evil], reason=evil),
     ]
     made = view(tabs, title=evil, function=evil, targets=[{"name": evil, "label": evil}], versions=evil, notes=[evil])
+    made["marks"] = [mark("python", 1, "error", evil, evil), mark("hlo", 2, "warning", evil, evil)]
     listings = {"python": (python, text), "hlo": (index, text), HOSTILE[2]: ValueError(evil)}
     return SampleSource(made, listings)
 

@@ -5,20 +5,11 @@ import itertools
 import pytest
 
 from tests.ui import sample
-from tests.ui.conftest import NARROW, ROOT, WIDE, missing
+from tests.ui.conftest import NARROW, WIDE
 from tests.ui.test_page import active_tab, lines, row, rows
 
-AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 FOCUSED = "() => document.querySelector('.jaxscope').shadowRoot.activeElement"
 LOOKS = list(itertools.product(["light", "dark"], ["wide", "narrow"]))
-
-
-@pytest.fixture(scope="session")
-def axe() -> str:
-    """The program of axe-core, as text to run in a page."""
-    if not AXE.exists():
-        missing("axe-core is not installed: npm ci in js/")
-    return AXE.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +52,7 @@ def check_every_tab(page, axe: str) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "size"), LOOKS)
-@pytest.mark.parametrize("name", ["attention", "failed", "running", "hostile"])
+@pytest.mark.parametrize("name", ["attention", "failed", "failed_in_a_loop", "running", "hostile"])
 def test_axe_finds_nothing_in_any_tab(open_source, axe, name, scheme, size):
     page = open_source(
         getattr(sample, name)(),

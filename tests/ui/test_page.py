@@ -253,8 +253,7 @@ def test_failure_panel(open_source):
     assert not panel.locator("pre").is_visible()
     panel.locator("summary").click()
     assert "NonConcreteBooleanIndexError" in panel.locator("pre").inner_text()
-    assert lines(page, "left", "error") == [4]
-    assert row(page, "left", 4).locator(".sign").inner_text() == "✕"
+    assert panel.locator("a").count() == 0
     assert "not reached" in page.get_by_role("tab", name="StableHLO").inner_text()
 
 
