@@ -104,7 +104,8 @@ def _observation(change: TypeChange, same_line: list[TypeChange], program: Progr
     products = _products(change)
     before, after = _dtype(change.before), _dtype(change.after)
     ops = change.reach.ops if isinstance(change.reach, Reach) else 0
-    text = f"{change.before} becomes {after} here because {change.widened_by.origin} is {change.widened_by.type}"
+    other = change.widened_by.origin or "another operand"
+    text = f"{change.before} becomes {after} here because {other} is {change.widened_by.type}"
     if ops:
         text += f"; {format_count(ops, ('op after it runs', 'ops after it run'))} in {after}"
     if products:

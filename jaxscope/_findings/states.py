@@ -51,9 +51,14 @@ def _pairs(signature: Signature, kind: Callable[[Leaf], str], known: Pairs) -> P
             roots.setdefault(leaf.name, []).append(index)
     outputs = {leaf.path: index for index, leaf in enumerate(signature.outputs)}
     found: list[tuple[int, int]] = []
+    names = list(dict.fromkeys(leaf.name for leaf in signature.arguments))
     for name, indices in roots.items():
         leaves = [signature.arguments[index] for index in indices]
-        for candidate in _candidates(name, leaves, signature.outputs, outputs, kind):
+        candidates = dict(_candidates(name, leaves, signature.outputs, outputs, kind))
+        # Of trees of the same types, the one of the same name or in the same place is the likeliest.
+        likely = (f"['{name}']", f".{name}", f"[{names.index(name)}]")
+        for prefix in sorted(candidates, key=lambda prefix: not prefix.endswith(likely)):
+            candidate = candidates[prefix]
             if taken.isdisjoint(candidate):
                 taken.update(candidate)
                 found += zip(indices, candidate, strict=True)
@@ -63,15 +68,15 @@ def _pairs(signature: Signature, kind: Callable[[Leaf], str], known: Pairs) -> P
 
 def _candidates(
     name: str, leaves: Sequence[Leaf], results: Sequence[Leaf], places: dict[str, int], kind: Callable[[Leaf], str]
-) -> Iterator[list[int]]:
-    """The parts of the results that an argument's leaves have a place in, each as the places of its leaves."""
+) -> Iterator[tuple[str, list[int]]]:
+    """The parts of the results that an argument's leaves have a place in: the path, and the places of the leaves."""
     keys = [leaf.path.removeprefix(name) for leaf in leaves]
     kinds = [kind(leaf) for leaf in leaves]
     if keys == [""]:
         endings = (f"['{name}']", f".{name}")
         for index, result in enumerate(results):
             if kind(result) == kinds[0] and result.path.endswith(endings):
-                yield [index]
+                yield result.path, [index]
         return
     for result in results:
         if kind(result) != kinds[0] or not result.path.endswith(keys[0]):
@@ -81,7 +86,7 @@ def _candidates(
         fits = -1 not in found and all(kind(results[place]) == one for place, one in zip(found, kinds, strict=True))
         # A part with more leaves is another structure.
         if fits and sum(each.path.startswith(prefix) for each in results) == len(keys):
-            yield found
+            yield prefix, found
 
 
 class Updates:

@@ -103,3 +103,16 @@ def test_not_found_for_gradients_or_casts_that_are_no_update():
         return jax.tree.map(lambda g: jnp.asarray(g, jnp.float32), gradients)
 
     assert not findings_of(KEY, wide_gradients, state)
+
+
+def test_found_beside_another_state_of_the_type_that_comes_back():
+    def step(params, momentum, x):
+        gradients = jax.grad(lambda p: jnp.mean((x @ p["w"] + p["b"]) ** 2))(params)
+        momentum = jax.tree.map(lambda m, g: 0.9 * m + g, momentum, gradients)
+        return jax.tree.map(lambda p, m: p - 1e-3 * m, params, momentum), momentum
+
+    (finding,) = findings_of(
+        KEY, step, {"w": "bf16[8,4]", "b": "bf16[4]"}, {"w": "f32[8,4]", "b": "f32[4]"}, "bf16[2,8]"
+    )
+    assert "f32[4] comes back as result[0]['b'] for params['b'], which was bf16[4]" in finding.observation.found
+    assert "1 leaf more likewise" in finding.observation.found
