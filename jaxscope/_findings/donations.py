@@ -47,8 +47,11 @@ def _observations(program: Program) -> Iterator[Observation]:
     for donation in program.donations:
         if donation.worked is False and isinstance(donation.output, Unavailable):
             reasons.setdefault(donation.output.reason, []).append(donation)
+    dropped = {leaf.path for leaf in program.signature.arguments if leaf.dropped is True}
     for reason, donations in reasons.items():
-        yield _in_vain(reason, donations, frames)
+        # What is not read costs only its memory, and is another rule's to tell.
+        if _size(donations) >= LEAST_BYTES or not all(each.path in dropped for each in donations):
+            yield _in_vain(reason, donations, frames)
     yield from _possible(program, frames)
 
 

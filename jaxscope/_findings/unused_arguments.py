@@ -1,7 +1,8 @@
 """Arguments that the program never reads.
 
 What it does:
-    Names every argument that the compiled program does not take, because no result depends on it.
+    Names every argument that the compiled program does not take, because no result depends on it. Left out are leaves
+    of a state that comes out again, while other leaves of it are read: they are only overwritten.
 
 Why it matters:
     It is often a mistake: a value was overwritten, a mask or key was forgotten, a gradient does not reach. Its type is
@@ -22,6 +23,7 @@ from collections.abc import Iterator
 
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._findings.records import Observation, Program, Rule, read_documentation
+from jaxscope._findings.states import carried_leaves
 from jaxscope._ir.model import Frame
 from jaxscope._view.format import format_count
 
@@ -32,6 +34,9 @@ def _observations(program: Program) -> Iterator[Observation]:
     program.require_product("lower")
     arguments = program.signature.arguments
     unread = [leaf for leaf in arguments if not isinstance(leaf.dropped, Unavailable) and leaf.dropped]
+    if unread:
+        overwritten = _overwritten(program)
+        unread = [leaf for leaf in unread if leaf.path not in overwritten]
     if not unread:
         return
     shown = ", ".join(f"{leaf.path} ({leaf.type})" for leaf in unread[:_MOST_NAMES])
@@ -44,6 +49,14 @@ def _observations(program: Program) -> Iterator[Observation]:
         advice="Use what should have been used, or leave it out of the signature.",
         frames=(Frame(own.file, program.name, own.first_line),) if own is not None else (),
     )
+
+
+def _overwritten(program: Program) -> set[str]:
+    """The leaves of states of which something is read: an optimizer keeps places that only some parameters need."""
+    arguments = program.signature.arguments
+    read = {leaf.name for leaf in arguments if leaf.dropped is False}
+    carried = (arguments[argument] for argument, _ in carried_leaves(program.signature))
+    return {leaf.path for leaf in carried if leaf.name in read}
 
 
 RULE = Rule(

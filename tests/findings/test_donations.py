@@ -90,3 +90,13 @@ def test_not_found_where_a_donation_works():
     x = jnp.ones((512, 512))
     doubled(x)
     assert x.is_deleted()
+
+
+def test_not_found_where_what_is_donated_is_small_and_not_read():
+    @functools.partial(jax.jit, donate_argnums=0)
+    def step(state, x):
+        return {"sum": state["sum"] + x, "last": x * 2}
+
+    assert not findings_of(KEY, step, {"sum": "f32[4]", "last": "f32[4]"}, "f32[4]")
+    (finding,) = findings_of(KEY, step, {"sum": "f32[512,512]", "last": "f32[512,512]"}, "f32[512,512]")
+    assert "state['last'] (f32[512,512]), 1.00 MiB, is donated in vain" in finding.observation.found

@@ -25,3 +25,14 @@ def test_not_found_where_all_are_read():
 
 def test_not_found_where_it_was_asked_for():
     assert not findings_of(KEY, jax.jit(ignores_b, keep_unused=True), {"w": "f32[4,4]", "b": "f32[4]"}, "f32[4]")
+
+
+def test_not_found_where_a_leaf_of_a_state_is_only_overwritten():
+    def step(state, x):
+        return {"sum": state["sum"] + x, "last": x}
+
+    state = {"sum": "f32[4]", "last": "f32[4]"}
+    assert not findings_of(KEY, step, state, "f32[4]")
+    # No leaf of it is read.
+    (finding,) = findings_of(KEY, lambda state, x: {"sum": x, "last": x}, state, "f32[4]")
+    assert "2 arguments of 3 are never read" in finding.observation.found
