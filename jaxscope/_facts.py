@@ -44,6 +44,7 @@ from jaxscope._collector import collector_put_off
 from jaxscope._dumps import dump_texts
 from jaxscope._failures import Explanation, explain, expression_at, message_of
 from jaxscope._findings import Findings, find
+from jaxscope._findings.equations import PlacedEquation, placed_equations
 from jaxscope._inputs import Request
 from jaxscope._ir import hlo, stablehlo
 from jaxscope._ir import jaxpr as jaxpr_parser
@@ -503,6 +504,15 @@ class Facts:
         """
         jaxpr = self.require_product("trace").jaxpr
         return type_flow(jaxpr, self._stage_listing("jaxpr"), self._stages["trace"].truncations)
+
+    @cached_property
+    def equations(self) -> tuple[PlacedEquation, ...]:
+        """Every equation of the traced program with its place, those inside another after it.
+
+        Raises:
+            UnavailableError: The program was not traced.
+        """
+        return placed_equations(self.require_product("trace").jaxpr, self.listing("jaxpr").listing)
 
     @cached_property
     def findings(self) -> Findings:

@@ -12,7 +12,7 @@ from typing import Any
 from jaxscope import _jax, _jax_equations
 from jaxscope._analysis.jaxpr_lines import line_of_equations
 from jaxscope._findings.records import ListingLine, Program
-from jaxscope._ir.model import Frame
+from jaxscope._ir.model import Frame, Listing
 
 # Where a function is called from more places than this, the first are enough to point at.
 _MAXIMUM_VISITS = 20_000
@@ -43,16 +43,10 @@ class PlacedEquation:
         return tuple(name for name in names if name in ("scan", "while"))
 
 
-def placed_equations(program: Program) -> Iterator[PlacedEquation]:
-    """Every equation, in the order of the program.
-
-    Raises:
-        UnavailableError: The program was not traced.
-    """
-    closed = program.require_product("trace").jaxpr
-    lines = line_of_equations(closed, program.listing("jaxpr").listing)
-    walk = _Walk(lines)
-    yield from walk.visit(closed.jaxpr, (), ())
+def placed_equations(closed_jaxpr: Any, listing: Listing) -> tuple[PlacedEquation, ...]:
+    """Every equation of a closed jaxpr, in the order of the program; `listing` is that of its text."""
+    walk = _Walk(line_of_equations(closed_jaxpr, listing))
+    return tuple(walk.visit(closed_jaxpr.jaxpr, (), ()))
 
 
 def live_equations(jaxpr: Any) -> set[int]:
@@ -70,7 +64,7 @@ def first_uses(program: Program) -> dict[int, PlacedEquation]:
     """The equation that reads each captured array first, by the array's identity."""
     values = dict(_jax.captured_values(program.require_product("trace").jaxpr))
     found: dict[int, PlacedEquation] = {}
-    for placed in placed_equations(program):
+    for placed in program.equations:
         for operand in placed.equation.invars:
             value = operand.val if _jax_equations.is_literal(operand) else values.get(operand)
             if value is not None:

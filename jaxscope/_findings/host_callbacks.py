@@ -32,7 +32,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jaxscope import _jax
-from jaxscope._findings.equations import PlacedEquation, placed_equations
+from jaxscope._findings.equations import PlacedEquation
 from jaxscope._findings.records import Observation, Program, Rule, read_documentation
 from jaxscope._view.format import format_bytes, format_count
 
@@ -58,7 +58,7 @@ def _observations(program: Program) -> Iterator[Observation]:
     ):
         return
     by_line: dict[Any, list[PlacedEquation]] = {}
-    for placed in placed_equations(program):
+    for placed in program.equations:
         # A kernel's own print comes from the device.
         around = {equation.primitive.name for equation in placed.enclosing}
         if placed.equation.primitive.name in _NAMES and "pallas_call" not in around:

@@ -10,7 +10,7 @@ Every rule is one module with a docstring of fixed headings, which is its docume
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from jaxscope._analysis.buffers import MemoryCurve
 from jaxscope._analysis.cache_verdict import CacheVerdict
@@ -28,6 +28,9 @@ from jaxscope._ir.model import Frame
 from jaxscope._links import Definition, LinkedListing
 from jaxscope._stages import Stage
 from jaxscope._targets import Target
+
+if TYPE_CHECKING:
+    from jaxscope._findings.equations import PlacedEquation
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -57,6 +60,11 @@ class Program(Protocol):
     @property
     def signature(self) -> Signature:
         """The arguments and results."""
+        ...
+
+    @property
+    def equations(self) -> "tuple[PlacedEquation, ...]":
+        """Every equation of the traced program with its place."""
         ...
 
     @property

@@ -33,7 +33,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from jaxscope._findings.equations import placed_equations
 from jaxscope._findings.python_source import Function, Source, read_source
 from jaxscope._findings.records import Observation, Program, Rule, Severity, read_documentation
 from jaxscope._ir.model import Frame
@@ -120,7 +119,7 @@ def _observations(program: Program) -> Iterator[Observation]:
 def _lines_that_write(program: Program) -> set[tuple[str, int]]:
     return {
         (frame.file, frame.line)
-        for placed in placed_equations(program)
+        for placed in program.equations
         if placed.equation.primitive.name in _WRITES
         for frame in placed.frames
     }

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from jaxscope._analysis.hlo_bytes import UnknownSizeError, bytes_in_memory
 from jaxscope._analysis.hlo_module import HloModule
 from jaxscope._analysis.rules import operation_name, rule_of
-from jaxscope._findings.equations import PlacedEquation, placed_equations
+from jaxscope._findings.equations import PlacedEquation
 from jaxscope._findings.foreign_calls import foreign_calls, is_pallas
 from jaxscope._findings.places import frames_of
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
@@ -200,7 +200,7 @@ def _barriers(program: Program) -> list[PlacedEquation]:
     try:
         if _BARRIER not in program.listing("jaxpr").listing.text:
             return []
-        return [placed for placed in placed_equations(program) if placed.equation.primitive.name == _BARRIER]
+        return [placed for placed in program.equations if placed.equation.primitive.name == _BARRIER]
     except UnavailableError:
         return []
 

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jaxscope import _jax, _jax_equations
-from jaxscope._findings.equations import PlacedEquation, placed_equations
+from jaxscope._findings.equations import PlacedEquation
 from jaxscope._findings.python_source import loop_around
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
 from jaxscope._ir.model import Frame
@@ -128,7 +128,7 @@ def _observations(program: Program) -> Iterator[Observation]:
     if not runs:
         return
     placed: dict[int, PlacedEquation] = {}
-    for place in placed_equations(program):
+    for place in program.equations:
         placed.setdefault(id(place.equation), place)
     by_place: dict[tuple[str, int], list[_Repetition]] = {}
     for jaxpr, run in runs:

@@ -29,7 +29,6 @@ from collections.abc import Iterator, Sequence
 
 from jaxscope import _jax_equations
 from jaxscope._analysis.signature import Leaf
-from jaxscope._findings.equations import placed_equations
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
 from jaxscope._findings.states import Updates, carried_leaves, retyped_leaves
 from jaxscope._ir.model import Frame
@@ -88,7 +87,7 @@ def _maker(program: Program, result: int) -> tuple[tuple[Frame, ...], tuple[List
     variables = program.require_product("trace").jaxpr.jaxpr.outvars
     variable = variables[result] if result < len(variables) else None
     if variable is not None and not _jax_equations.is_literal(variable):
-        for placed in placed_equations(program):
+        for placed in program.equations:
             if not placed.enclosing and variable in placed.equation.outvars:
                 return placed.frames, placed.lines
     own = program.definition

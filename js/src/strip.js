@@ -105,15 +105,12 @@ export class Strip {
       if (tab.status !== "running") this.started.delete(tab.key);
       else if (!this.started.has(tab.key)) this.started.set(tab.key, performance.now() - (tab.seconds ?? 0) * 1000);
     }
-    const nodes = [];
-    let earlier = null;
-    for (const tab of tabs) {
-      if (earlier?.kind === "listing" && tab.kind === "listing") nodes.push(h("span.arrow", UNHEARD, "→"));
-      if (earlier?.kind === "listing" && tab.kind === "tables") nodes.push(h("span.gap", { role: "presentation" }));
-      nodes.push(this.#tab(tab));
-      earlier = tab;
-    }
-    replace(this.element, ...nodes);
+    // Where there is no room for all in one line, the reports go to the next together.
+    const groups = /** @type {const} */ (["listing", "tables"]).map((kind) => {
+      const own = tabs.filter((tab) => tab.kind === kind);
+      return h("div.group", { role: "presentation" }, ...own.flatMap((tab, at) => [at > 0 && kind === "listing" && h("span.arrow", UNHEARD, "→"), this.#tab(tab)]));
+    });
+    replace(this.element, ...groups);
     if (hadFocus) this.#button(active)?.focus();
     clearInterval(this.timer);
     if (this.started.size) this.timer = setInterval(() => this.#tick(), TICK_MS);

@@ -9,7 +9,7 @@ import pytest
 import jaxscope
 from jaxscope._render import widget
 from tests.ui.conftest import NARROW, SCREENSHOTS
-from tests.ui.test_assistive import LOOKS, axe, violations  # noqa: F401
+from tests.ui.test_assistive import LOOKS, violations
 from tests.ui.test_lab import save_and_reopen
 from tests.ui.test_page import active_tab
 from tests.ui.test_show import ATTENTION, tab, wait_for_widgets
@@ -167,7 +167,7 @@ def test_there_is_no_box_without_a_kernel(live_page, inspection, open_source):
 
 
 @pytest.mark.parametrize(("scheme", "size"), LOOKS)
-def test_axe_finds_nothing(live_page, inspection, axe, scheme, size):  # noqa: F811
+def test_axe_finds_nothing(live_page, inspection, axe, scheme, size):
     options = {"viewport": NARROW} if size == "narrow" else {}
     page = live_page(inspection, color_scheme=scheme, **options)
     field = page.locator(FIELD)

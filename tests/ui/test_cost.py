@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui import sample, sample_cost
 from tests.ui.conftest import NARROW, SCREENSHOTS, WIDE
-from tests.ui.test_assistive import LOOKS, axe, violations  # noqa: F401
+from tests.ui.test_assistive import LOOKS, violations
 from tests.ui.test_page import active_tab, lines, row
 
 
@@ -246,7 +246,7 @@ def test_the_status_bar_tells_what_the_line_costs(open_source):
 
 
 @pytest.mark.parametrize(("scheme", "size"), LOOKS)
-def test_axe_finds_nothing(cost_page, axe, scheme, size):  # noqa: F811
+def test_axe_finds_nothing(cost_page, axe, scheme, size):
     page = cost_page(viewport=WIDE if size == "wide" else NARROW, color_scheme=scheme, reduced_motion="reduce")
     assert violations(page, axe) == []
     page.get_by_label("group by").select_option("operation")

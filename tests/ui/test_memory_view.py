@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui import sample_cost
 from tests.ui.conftest import NARROW, SCREENSHOTS, WIDE
-from tests.ui.test_assistive import LOOKS, axe, violations  # noqa: F401
+from tests.ui.test_assistive import LOOKS, violations
 from tests.ui.test_cost import mounted  # noqa: F401
 from tests.ui.test_page import active_tab, lines
 
@@ -204,7 +204,7 @@ def test_a_page_cannot_ask(open_source):
 
 
 @pytest.mark.parametrize(("scheme", "size"), LOOKS)
-def test_axe_finds_nothing(memory_page, axe, scheme, size):  # noqa: F811
+def test_axe_finds_nothing(memory_page, axe, scheme, size):
     page = memory_page(viewport=WIDE if size == "wide" else NARROW, color_scheme=scheme, reduced_motion="reduce")
     slider(page).focus()
     page.keyboard.press("ArrowRight")
