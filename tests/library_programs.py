@@ -9,7 +9,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -24,7 +24,6 @@ class LibraryProgram:
     name: str
     function: Callable[..., Any]
     args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,15 @@ NOT_CALLED = {
     "linalg.funm": "runs on the host: it takes no tracer",
     "optimize.OptimizeResults": "a record, no function",
 }
-# Functions whose first argument is a count, or that are about counts in each row.
+# Distributions of counts.
 _COUNTS = ("bernoulli", "betabinom", "binom", "geom", "nbinom", "poisson")
+
+_ALONG_AXES = ("bernoulli", "bessel_jn", "log_softmax", "logsumexp", "softmax", "sph_harm_y")
+_DISTRIBUTIONS = tuple(
+    f"stats.{info.name}"
+    for info in pkgutil.iter_modules(importlib.import_module("jax.scipy.stats").__path__)
+    if info.name not in ("dirichlet", "multinomial", "multivariate_normal")
+)
 
 
 def public_names() -> list[str]:
@@ -59,6 +65,12 @@ def public_names() -> list[str]:
             if not name.startswith("_") and callable(getattr(module, name))
         ]
     return found
+
+
+def is_elementwise(name: str) -> bool:
+    """Whether a function of `jax.scipy` only works number by number: its kernels are then one, or loops."""
+    module, _, function = name.rpartition(".")
+    return (module.startswith("special") and function not in _ALONG_AXES) or module in _DISTRIBUTIONS
 
 
 def scipy_programs(size: int) -> Iterator[LibraryProgram]:
@@ -91,7 +103,20 @@ def _calls(n: int) -> dict[str, _Call]:
     )
     spatial = importlib.import_module("jax.scipy.spatial.transform")
     unary = (
-        *("dawsn", "digamma", "entr", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp1", "expi", "expit", "factorial"),
+        *(
+            "dawsn",
+            "digamma",
+            "entr",
+            "erf",
+            "erfc",
+            "erfcinv",
+            "erfcx",
+            "erfinv",
+            "exp1",
+            "expi",
+            "expit",
+            "factorial",
+        ),
         *("fresnel", "gamma", "gammaln", "gammasgn", "i0", "i0e", "i1", "i1e", "log_ndtr", "loggamma", "logit", "ndtr"),
         *("ndtri", "sici", "spence"),
     )
@@ -99,9 +124,7 @@ def _calls(n: int) -> dict[str, _Call]:
         *("beta", "betaln", "boxcox", "boxcox1p", "comb", "gammainc", "gammaincc", "kl_div", "owens_t", "poch"),
         *("rel_entr", "xlog1py", "xlogy", "zeta"),
     )
-    square = (
-        *("companion", "fiedler_companion", "circulant", "fiedler", "toeplitz", "hankel"),
-    )
+    of_vector = ("companion", "fiedler_companion", "circulant", "fiedler", "toeplitz", "hankel")
     return {
         **{f"special.{name}": _call(array) for name in unary},
         **{f"special.{name}": _call(array, array) for name in binary},
@@ -116,11 +139,9 @@ def _calls(n: int) -> dict[str, _Call]:
         "special.multigammaln": _call(array, d=3),
         "special.polygamma": _call(counts, array),
         "special.softmax": _call(array, axis=-1),
-        "special.sph_harm_y": _call(
-            *(f"i32[{n}]", f"i32[{n}]", vector, vector), diff_n=None, n_max=4
-        ),
+        "special.sph_harm_y": _call(*(f"i32[{n}]", f"i32[{n}]", vector, vector), diff_n=None, n_max=4),
         "special.wofz": _call(complex_array),
-        **{f"linalg.{name}": _call(vector) for name in square},
+        **{f"linalg.{name}": _call(vector) for name in of_vector},
         "linalg.block_diag": _call(array, array),
         "linalg.cho_factor": _call(array),
         "linalg.cho_solve": _call(array, array, through=lambda c, b: linalg.cho_solve((c, True), b)),

@@ -34,6 +34,7 @@ from jaxscope._analysis.xla_sizes import minor_to_major
 from jaxscope._findings.places import by_line, frames_of
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, Severity, read_documentation
 from jaxscope._findings.traffic import all_bytes, bytes_of, matters
+from jaxscope._ir.hlo_shapes import read_shape
 from jaxscope._ir.model import NO_STACK, Frame, Op
 from jaxscope._links import LinkedListing, lines_of_python
 from jaxscope._sources import is_library, source_line
@@ -170,7 +171,9 @@ def _is_argument(module: HloModule, copy: _LayoutCopy) -> bool:
     ops = module.listing.ops
     source = module.operands[copy.kernel.op][0]
     is_given = source >= 0 and ops[source].name == "parameter" and ops[source].block == module.entry
-    return is_given and copy.reader != UNKNOWN and ops[copy.reader].name != "custom-call"
+    # On its way into a faster memory an argument is read once in any order.
+    stays = (shape := read_shape(ops[copy.kernel.op].type)) is not None and not shape.memory_space
+    return is_given and stays and copy.reader != UNKNOWN and ops[copy.reader].name != "custom-call"
 
 
 def _layout_copies(program: Program) -> list[_LayoutCopy]:

@@ -78,6 +78,10 @@ def test_not_found_where_the_order_stays_or_it_is_no_copy(instruction):
     assert not findings_of_text(KEY, module_of(instruction))
 
 
+def test_not_found_where_an_argument_is_brought_into_a_faster_memory():
+    assert not findings_of_text(KEY, module_of("%y = f32[1024,512]{1,0:T(8,128)S(1)} copy(%x)"))
+
+
 def test_not_found_where_it_is_small():
     assert not findings_of_text(KEY, module_of("%y = f32[128,512]{1,0} copy(%x)", size=128))
 
