@@ -167,6 +167,12 @@ def test_tabs_follow_the_stages_while_they_run():
     ]
 
 
+def test_the_head_of_a_listing_says_what_is_linked_and_what_cannot_be(inspection):
+    tab = tabs_of(inspection._source)["hlo"]
+    parameters = sum(" parameter(" in line for line in inspection.hlo.split("\n"))
+    assert tab["notes"][-1].endswith(f"; {parameters:,} are parameters.")
+
+
 def test_what_comes_after_a_failure_is_not_reached():
     tabs = tabs_of(jaxscope.inspect(broken, "f32[8]")._source)
     assert [tabs[key]["status"] for key in ("python", "jaxpr", "stablehlo", "hlo")] == [

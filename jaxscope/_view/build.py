@@ -272,14 +272,17 @@ def _lower_tab(facts: Facts, lower: LowerListing) -> Tab:
 
 
 def _describe(tab: Tab, listing: LinkedListing, unit: tuple[str, str]) -> None:
-    """How much there is of a listing below HLO, and how much of it is linked."""
+    """How much there is of a listing, and how much of it is linked."""
     ops = len(listing.listing.ops)
     tab["count"] = format_count(ops, unit)
     tab["lines"] = len(listing.listing.lines)
     tab["size_bytes"] = len(listing.listing.text)
     if ops:
         share = format_share(listing.linked_ops, ops)
-        tab["notes"].append(f"{share} of {unit[1]} linked to Python ({listing.linked_ops:,} of {ops:,}).")
+        note = f"{share} of {unit[1]} linked to Python ({listing.linked_ops:,} of {ops:,})"
+        # Arguments of computations have no line of their own: without them the share would look like a loss.
+        parameters = sum(op.name == "parameter" for op in listing.listing.ops)
+        tab["notes"].append(f"{note}; {parameters:,} are parameters." if parameters else f"{note}.")
 
 
 def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], Page]) -> Tab:
