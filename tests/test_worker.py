@@ -341,6 +341,8 @@ def test_two_threads_share_one_worker(worker):
 @pytest.mark.parametrize("name", ABSENT)
 def test_an_interrupt_ends_the_compilation(name):
     """As Ctrl-C in a notebook does it: the stage fails, the prompt is back, nothing goes on in the background."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        pytest.skip("interrupts are ignored here, as in what a shell runs in the background")
     target = target_or_skip(name)
     placement = place(target)
     request = place_request(read_request(lambda x: x + 1, ("f32[8]",), {}), placement)
