@@ -14,11 +14,7 @@ const SHARED = ["schema.d.ts", "dom.js", "preferences.js", "selection.js", "sour
 // entries, `sheet` in style elements. Whoever asks a browser for one of them, or takes the key of an object for a text,
 // takes it from here.
 const OWN_MEANING = new Set(
-  (
-    "active anchor arrangement assembly burstBytes buttons bytesPerSecond closed composed configure current draw earlier element entry errors " +
-    "groups hovered linked measure moveTo offset opener options order pane panes pattern place preferences problem promise refresh " +
-    "regex reject retried scrollTo search selection sheet timer total version"
-  ).split(" "),
+  "anchor arrangement burstBytes bytesPerSecond closed composed current element options panes pattern place preferences selection sheet timer total".split(" "),
 );
 // `/** words */` and `// words`; only in the typedefs of source.js do comments name what is stored.
 const COMMENT = /\/\*[^]*?\*\/|\/\/.*$/gm;
