@@ -192,7 +192,12 @@ export function widgetSource(model, signal, near = Promise.resolve()) {
     },
     check(tab, text, onAnswer) {
       askers.set(`check ${tab}`, onAnswer);
-      model.send({ type: "check", tab, text });
+      try {
+        model.send({ type: "check", tab, text });
+      } catch {
+        // Jupyter refuses to send once the kernel is gone; whoever only asked whether it is there has the answer.
+        if (text !== null) onAnswer("There is no kernel to ask any more. Run the cell again.", true);
+      }
     },
     near,
     absence: (key) => String(model.get("left_out")?.[key] ?? ""),
