@@ -20,7 +20,7 @@ function recorder() {
       note("prefer")(change);
       Object.assign(preferences, change);
     },
-    ...{ help: { open: note("help") }, live: { say: note("say") }, stepTab: note("step"), unpin: note("unpin") },
+    ...{ help: { open: note("help") }, live: { say: note("say") }, stepTab: note("step"), stepMark: note("mark"), unpin: note("unpin") },
     layout: { leaveFull: note("leave"), toggleFull: note("full") },
     jumps: { run: note("jump") },
   };
