@@ -22,6 +22,7 @@ from jaxscope._analysis.cache_call import judge_call
 from jaxscope._analysis.cache_verdict import CacheVerdict
 from jaxscope._analysis.call_key import CallKey, static_by_identity
 from jaxscope._analysis.call_stacks import complete_stacks
+from jaxscope._analysis.collectives import Collective, collectives_of
 from jaxscope._analysis.compiled_call import compiled_call_text, mesh_of_inputs
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.donation import Donation, donations_of
@@ -122,6 +123,7 @@ class Facts:
         self._refusals: dict[str, UnavailableError] = {}
         self.dump_seconds: float | None = None
         self._program_memory: tuple[dict[str, str] | None, ProgramMemory] | None = None
+        self._findings: tuple[tuple[object, object], Findings] | None = None
         self._python: tuple[tuple[str, str], tuple[Listing, tuple[SourceLine, ...]]] | None = None
 
     @property
@@ -496,6 +498,15 @@ class Facts:
         return _jax.meshes_of(self.product("trace"), self.product("compile"))
 
     @cached_property
+    def collectives(self) -> tuple[Collective, ...]:
+        """What the devices say to each other.
+
+        Raises:
+            UnavailableError: There is no compiled text.
+        """
+        return collectives_of(self.listing("hlo").listing, self.meshes)
+
+    @cached_property
     def type_flow(self) -> TypeFlow:
         """Every change of type inside the traced program, and integer arithmetic that may overflow.
 
@@ -514,11 +525,14 @@ class Facts:
         """
         return placed_equations(self.require_product("trace").jaxpr, self.listing("jaxpr").listing)
 
-    @cached_property
+    @property
     def findings(self) -> Findings:
-        """What is worth saying about the program."""
-        with collector_put_off():
-            return find(self)
+        """What is worth saying about the program, and about the call that was judged last."""
+        made_from = (self.cache, self._dump)
+        if self._findings is None or any(was is not now for was, now in zip(self._findings[0], made_from, strict=True)):
+            with collector_put_off():
+                self._findings = (made_from, find(self))
+        return self._findings[1]
 
     def check(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Mismatches, CacheVerdict | Unavailable]:
         """How a call differs from the signature, and what jit does for it after the inspected one.

@@ -457,9 +457,14 @@ class Inspection:
     def findings(self) -> "pd.DataFrame":
         """One row per piece of advice, the worst first: severity, rule, what was found, what to do, where.
 
-        Rules that failed stand in ``findings.attrs["broken"]``. With several targets, a column ``target`` comes first.
+        ``findings.attrs["broken"]`` maps the rules that failed to what they raised. With several targets, a column
+        ``target`` comes first.
         """
-        return self._frame(lambda facts: findings_frame(facts.findings))
+        frame = self._frame(lambda facts: findings_frame(facts.findings))
+        frame.attrs["broken"] = {
+            broken.rule.key: broken.reason for facts in self._programs for broken in facts.findings.broken
+        }
+        return frame
 
     @property
     def ops(self) -> "pd.DataFrame":

@@ -5,6 +5,7 @@ import html
 import inspect
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -162,3 +163,24 @@ def test_nothing_to_say_is_said():
     tab = tab_of(jaxscope.inspect(lambda x: x + 1, "f32[3]"))
     assert tab["count"] == "none"
     assert "found nothing to say" in tab["notes"][0]
+
+
+def test_a_call_that_is_judged_later_brings_its_findings():
+    jitted = jax.jit(lambda x: x * 2)
+    inspection = jaxscope.inspect(jitted, "f32[3]")
+    assert inspection.findings.empty
+    inspection._facts.take_call_text("f32[4]")
+    assert list(inspection.findings["rule"]) == ["recompile"]
+    assert tab_of(inspection)["count"] == "1 finding"
+    inspection._facts.take_call_text("f32[3]")
+    assert inspection.findings.empty
+
+
+def test_a_rule_that_breaks_for_one_of_several_targets_is_named(monkeypatch):
+    def break_for_rocm(program):
+        broken = rule_of("broken", "note", error=KeyError("x") if program.target.platform == "rocm" else None)
+        return find(program, (broken,))
+
+    monkeypatch.setattr("jaxscope._facts.find", break_for_rocm)
+    inspection = jaxscope.inspect(lambda x: x + 1, "f32[3]", targets=["cpu", "rocm"])
+    assert inspection.findings.attrs["broken"] == {"broken": "KeyError: 'x'"}

@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from jaxscope._analysis.collectives import (
     Collective,
     collective_seconds,
-    collectives_of,
     kernel_runs,
     link_bytes,
     run_count,
@@ -62,7 +61,7 @@ def _observations(program: Program) -> Iterator[Observation]:
     linked, roofline, cost = program.listing("hlo"), program.roofline, program.program_cost("hlo")
     if isinstance(roofline, Unavailable):
         return
-    collectives = collectives_of(linked.listing, program.meshes)
+    collectives = program.collectives
     products_s = _product_seconds(program.hlo_module, cost, roofline) if collectives else None
     if not products_s:
         return

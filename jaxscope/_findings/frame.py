@@ -13,16 +13,11 @@ if TYPE_CHECKING:
 
 
 def findings_frame(findings: Findings) -> "pandas.DataFrame":
-    """One row for each finding; the columns are described in `FINDING_COLUMNS`.
-
-    Returns:
-        The frame. ``frame.attrs["broken"]`` maps the rules that failed to what they raised.
-    """
+    """One row for each finding; the columns are described in `FINDING_COLUMNS`."""
     import pandas
 
     keys = [entry.key for entry in FINDING_COLUMNS]
     frame = pandas.DataFrame([_row(finding) for finding in findings.found], columns=keys, dtype="object")
-    frame.attrs["broken"] = {broken.rule.key: broken.reason for broken in findings.broken}
     return frame.astype({"python_line": "Int64"})
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from jaxscope._analysis.buffers import MemoryCurve
 from jaxscope._analysis.cache_verdict import CacheVerdict
+from jaxscope._analysis.collectives import Collective
 from jaxscope._analysis.donation import Donation
 from jaxscope._analysis.hlo_module import HloModule
 from jaxscope._analysis.program_memory import ProgramMemory
@@ -93,8 +94,8 @@ class Program(Protocol):
         ...
 
     @property
-    def meshes(self) -> tuple[Mapping[str, int], ...]:
-        """Axis sizes by name of the meshes that the program names."""
+    def collectives(self) -> tuple[Collective, ...]:
+        """What the devices say to each other."""
         ...
 
     def require_product(self, key: str) -> Any:

@@ -9,7 +9,6 @@ from collections import Counter
 from jaxscope._analysis.collectives import (
     Collective,
     collective_seconds,
-    collectives_of,
     kernel_runs,
     link_bytes,
     run_count,
@@ -27,8 +26,7 @@ def collective_tables(facts: Facts) -> list[Table]:
     """The table, if there is anything to put into it."""
     if "hlo" not in facts.available_listings():
         return []
-    linked = facts.listing("hlo")
-    found = collectives_of(linked.listing, facts.meshes)
+    linked, found = facts.listing("hlo"), facts.collectives
     if not found:
         return []
     names = display_names(frame.file for frame in linked.stacks.frames)

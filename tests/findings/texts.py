@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+from jaxscope._analysis.collectives import collectives_of
 from jaxscope._analysis.hlo_cost import count_module
 from jaxscope._analysis.hlo_module import read_module
 from jaxscope._analysis.roofline import roofline_of
@@ -38,7 +39,7 @@ def findings_of_text(key: str, text: str, facts=NO_FACTS, meshes=()) -> list[Fin
         listing=only_hlo(linked),
         program_cost=only_hlo(cost),
         hlo_module=module,
-        meshes=meshes,
+        collectives=collectives_of(module.listing, meshes),
         target=Target("some", "Some device", "cuda", facts=facts),
         roofline=roofline_of(cost, facts),
     )
