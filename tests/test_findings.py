@@ -13,6 +13,7 @@ import pytest
 import jaxscope
 from jaxscope._findings import HEADINGS, RULES, SEVERITIES, Observation, Rule, captured_constants, find
 from jaxscope._findings.records import read_documentation
+from jaxscope._render.html import render_fallback
 
 TESTS = Path(__file__).parent / "findings"
 PACKAGE = Path(inspect.getfile(find)).parent
@@ -129,7 +130,7 @@ def test_its_lines_are_marked(inspection):
 
 def test_text_page_and_frame_say_the_same(inspection, tmp_path):
     report, page = str(inspection), inspection.to_html(tmp_path / "page.html").read_text()
-    static = inspection._repr_mimebundle_()["text/html"] if inspection._repr_mimebundle_() else page
+    static = render_fallback(inspection._source.view)
     for row in inspection.findings.itertuples():
         assert f"{row.severity}: {row.title}" in report
         assert row.found in report and row.advice in report
