@@ -127,6 +127,11 @@ class Facts:
         self._python: tuple[tuple[str, str], tuple[Listing, tuple[SourceLine, ...]]] | None = None
 
     @property
+    def own_frames(self) -> tuple[Frame, ...]:
+        """Where the inspected function itself stands; () where it is not Python."""
+        return (self.definition.frame(self.name),) if self.definition is not None else ()
+
+    @property
     def stages(self) -> Mapping[str, Stage]:
         """The stages that have ended, by key."""
         return MappingProxyType(self._stages)
@@ -385,11 +390,9 @@ class Facts:
         if key not in self._explanations:
             error = self._stages[key].error
             assert error is not None
-            own = self.definition
-            explanation = explain(error, key, Frame(own.file, self.name, own.first_line) if own is not None else None)
+            explanation = explain(error, key, next(iter(self.own_frames), None))
             if not explanation.frames and (op := self._op_naming(explanation.symbol)) is not None:
-                linked = self.listing("stablehlo")
-                frames = tuple(linked.stacks.walk(linked.op_stack[op]))
+                frames = self.listing("stablehlo").op_frames(op)
                 explanation = replace(explanation, frames=frames, expression=expression_at(frames[0]) if frames else "")
             self._explanations[key] = explanation
         return self._explanations[key]

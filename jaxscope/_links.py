@@ -28,6 +28,10 @@ class Definition:
     first_line: int
     last_line: int
 
+    def frame(self, function: str) -> Frame:
+        """Its first line, as a place of the function of that name."""
+        return Frame(self.file, function, self.first_line)
+
     def holds(self, frame: Frame) -> bool:
         """Whether a frame runs this code."""
         return frame.file == self.file and self.first_line <= frame.line <= self.last_line
@@ -95,6 +99,10 @@ class LinkedListing:
             if any(frame.file == file and frame.line == line for frame in self.stacks.walk(node))
         }
         return [number for number, stack in enumerate(self.line_stack) if stack in nodes]
+
+    def op_frames(self, op: int) -> tuple[Frame, ...]:
+        """The call stack of an op, innermost frame first; () where no line of Python asked for it."""
+        return tuple(self.stacks.walk(self.op_stack[op]))
 
     def frames(self, line: int) -> tuple[Frame, ...]:
         """The call stack of a line, innermost frame first; () where there is none."""

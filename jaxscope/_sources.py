@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePath
 from types import CodeType
 from typing import Any
@@ -44,6 +45,15 @@ def source_lines(file: str) -> tuple[str, ...]:
 def source_line(file: str, line: int) -> str:
     """One line, counted from 1; "" when it is not to be had."""
     return linecache.getline(file, line).rstrip("\r\n")
+
+
+@lru_cache(maxsize=64)
+def syntax_tree(lines: tuple[str, ...]) -> ast.Module | None:
+    """The syntax tree of a source; None where it is not Python, such as a cell with magics."""
+    try:
+        return ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def display_name(file: str) -> str:
@@ -139,11 +149,11 @@ def _statements(lines: tuple[str, ...], numbers: set[int]) -> list[tuple[int, in
     last = len(lines)
     if last <= WHOLE_FILE_LINES:
         return [(1, last)]
-    try:
-        body = ast.parse("\n".join(lines)).body
-    except (SyntaxError, ValueError):
+    tree = syntax_tree(lines)
+    if tree is None:
         # A cell with magics is not Python; its lines are still what the user wrote.
         return [(1, last)]
+    body = tree.body
     ranges = []
     for statement in body:
         decorators = getattr(statement, "decorator_list", [])

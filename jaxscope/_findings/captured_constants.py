@@ -18,8 +18,8 @@ Use instead:
     Or bind it with `jax.tree_util.Partial(f, table)`, whose arguments are passed like any other.
 
 When it is wrong:
-    Where the array never changes, is wanted inside the executable, such as a small lookup table on a device that
-    runs without Python, and compiling is quick all the same.
+    Where the array never changes and has to be inside the executable, such as a table on a device that runs without
+    Python, and compiling is quick all the same.
 """
 
 from collections.abc import Iterator

@@ -26,12 +26,12 @@ When it is wrong:
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 from jaxscope import _jax, _jax_equations, _jax_types
-from jaxscope._analysis.jaxpr_lines import line_of_equations
 from jaxscope._findings.equations import live_equations
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
 from jaxscope._ir.model import NO_STACK, Frame
@@ -44,9 +44,20 @@ LEAST_ELEMENTS = 2**20
 # A result from here on makes the executable larger than any program's own code does.
 LEAST_STORED_BYTES = 2**20
 
-# What is known of a value: it depends on an argument; it is one number, repeated, which costs XLA nothing; it comes
-# from a captured array whose elements are all the same, which costs XLA next to nothing; it comes from any other one.
-_VARIABLE, _NUMBER, _EQUAL, _ARRAY = range(4)
+
+class _Origin(IntEnum):
+    """What a value depends on; of several operands, the largest counts.
+
+    ARGUMENT: an argument, so that nothing can be folded. NUMBER: one number, repeated, which costs XLA nothing.
+    EQUAL_ELEMENTS: a captured array whose elements are all the same, which costs it next to nothing. CAPTURED: any
+    other.
+    """
+
+    ARGUMENT = 0
+    NUMBER = 1
+    EQUAL_ELEMENTS = 2
+    CAPTURED = 3
+
 
 # They only move elements: XLA hands them on to the reader, or copies as fast as memory does.
 _MOVES = frozenset(
@@ -81,7 +92,7 @@ class _Folded:
     """An equation that depends on captured arrays only."""
 
     equation: Any
-    kind: int
+    kind: _Origin
     frames: tuple[Frame, ...]
 
     @property
@@ -102,37 +113,37 @@ class _Walk:
     captured: Mapping[Any, Any]
     sources: dict[int, _jax_equations.EquationSource] = field(default_factory=dict)
     found: list[_Folded] = field(default_factory=list)
-    equal: dict[int, int] = field(default_factory=dict)
-    entered: dict[tuple[Any, ...], list[int]] = field(default_factory=dict)
+    origin_of_array: dict[int, _Origin] = field(default_factory=dict)
+    entered: dict[tuple[Any, ...], list[_Origin]] = field(default_factory=dict)
 
-    def visit(self, jaxpr: Any, inputs: list[int], outer: tuple[Frame, ...]) -> list[int]:
+    def visit(self, jaxpr: Any, inputs: list[_Origin], outer: tuple[Frame, ...]) -> list[_Origin]:
         """The kinds of a jaxpr's results, for those of its inputs."""
         call = (id(jaxpr), tuple(inputs), outer[:1])
         if call not in self.entered:
             self.entered[call] = self.enter(jaxpr, inputs, outer)
         return self.entered[call]
 
-    def enter(self, jaxpr: Any, inputs: list[int], outer: tuple[Frame, ...]) -> list[int]:
+    def enter(self, jaxpr: Any, inputs: list[_Origin], outer: tuple[Frame, ...]) -> list[_Origin]:
         kinds = dict(zip(jaxpr.invars, inputs, strict=True))
         live = live_equations(jaxpr)
         for equation in jaxpr.eqns:
             operands = [self.kind(operand, kinds) for operand in equation.invars]
-            results = [_VARIABLE] * len(equation.outvars)
+            results = [_Origin.ARGUMENT] * len(equation.outvars)
             inner = _jax_equations.inner_jaxprs(equation)
             if equation.primitive.name in _CALLS and len(inner) == 1:
-                if any(kind > _NUMBER for kind in operands) or inner[0].jaxpr.constvars:
+                if any(kind > _Origin.NUMBER for kind in operands) or inner[0].jaxpr.constvars:
                     frames = self.frames(equation, outer)
-                    given = [_VARIABLE if number is None else operands[number] for number in inner[0].inputs]
+                    given = [_Origin.ARGUMENT if number is None else operands[number] for number in inner[0].inputs]
                     results = self.visit(inner[0].jaxpr, given, frames)
             elif not inner and not equation.effects and equation.primitive.name not in _NEVER_FOLDED:
-                kind = max(operands, default=_VARIABLE) if _VARIABLE not in operands else _VARIABLE
+                kind = max(operands, default=_Origin.ARGUMENT) if _Origin.ARGUMENT not in operands else _Origin.ARGUMENT
                 results = [kind] * len(equation.outvars)
-                if kind > _NUMBER and equation.primitive.name not in _MOVES and id(equation) in live:
+                if kind > _Origin.NUMBER and equation.primitive.name not in _MOVES and id(equation) in live:
                     self.consider(equation, kind, outer)
             kinds.update(zip(equation.outvars, results, strict=False))
         return [self.kind(result, kinds) for result in jaxpr.outvars]
 
-    def consider(self, equation: Any, kind: int, outer: tuple[Frame, ...]) -> None:
+    def consider(self, equation: Any, kind: _Origin, outer: tuple[Frame, ...]) -> None:
         if any(_jax.is_symbolic(_jax.dimensions_of(value.aval)) for value in (*equation.invars, *equation.outvars)):
             return
         folded = _Folded(equation, kind, self.frames(equation, outer))
@@ -142,16 +153,17 @@ class _Walk:
     def frames(self, equation: Any, outer: tuple[Frame, ...]) -> tuple[Frame, ...]:
         return _jax_equations.equation_source(equation, self.sources).frames + outer
 
-    def kind(self, operand: Any, kinds: Mapping[Any, int]) -> int:
+    def kind(self, operand: Any, kinds: Mapping[Any, _Origin]) -> _Origin:
         if _jax_equations.is_literal(operand):
-            return self.kind_of_value(operand.val) if np.ndim(operand.val) else _NUMBER
+            return self.kind_of_value(operand.val) if np.ndim(operand.val) else _Origin.NUMBER
         if operand in kinds:
             return kinds[operand]
-        return self.kind_of_value(self.captured[operand]) if operand in self.captured else _VARIABLE
+        return self.kind_of_value(self.captured[operand]) if operand in self.captured else _Origin.ARGUMENT
 
-    def kind_of_value(self, value: Any) -> int:
-        if (known := self.equal.get(id(value))) is None:
-            known = self.equal[id(value)] = _EQUAL if _has_equal_elements(value) else _ARRAY
+    def kind_of_value(self, value: Any) -> _Origin:
+        if (known := self.origin_of_array.get(id(value))) is None:
+            known = _Origin.EQUAL_ELEMENTS if _has_equal_elements(value) else _Origin.CAPTURED
+            self.origin_of_array[id(value)] = known
         return known
 
 
@@ -172,7 +184,7 @@ def _observations(program: Program) -> Iterator[Observation]:
     if not captured and not _jax_types.captured_constants(program.require_product("trace")):
         return
     walk = _Walk(captured)
-    walk.visit(closed.jaxpr, [_VARIABLE] * len(closed.jaxpr.invars), ())
+    walk.visit(closed.jaxpr, [_Origin.ARGUMENT] * len(closed.jaxpr.invars), ())
     if not walk.found:
         return
     places = {folded.place for folded in walk.found}
@@ -182,13 +194,15 @@ def _observations(program: Program) -> Iterator[Observation]:
     for folded in walk.found:
         if folded.place in gone:
             by_line.setdefault((folded.frames[0].file, folded.frames[0].line), []).append(folded)
-    lines = line_of_equations(closed, program.listing("jaxpr").listing) if by_line else {}
+    lines = {id(placed.equation): placed.lines for placed in program.equations} if by_line else {}
     stored = _stored_constants(program.listing("hlo")) if by_line else {}
     for group in sorted(by_line.values(), key=lambda group: -max(folded.elements for folded in group)):
         yield _observation(group, lines, stored)
 
 
-def _observation(group: list[_Folded], lines: Mapping[int, int], stored: Mapping[tuple[str, int], int]) -> Observation:
+def _observation(
+    group: list[_Folded], lines: Mapping[int, tuple[ListingLine, ...]], stored: Mapping[tuple[str, int], int]
+) -> Observation:
     largest = max(group, key=lambda folded: folded.elements)
     # The last is what the line gives.
     result = group[-1].equation.outvars[0].aval
@@ -201,9 +215,7 @@ def _observation(group: list[_Folded], lines: Mapping[int, int], stored: Mapping
         found = f"{what} depend on no argument: XLA worked them out while compiling, by constant folding."
     else:
         found = f"{what} depends on no argument: XLA worked it out while compiling, by constant folding."
-    places = [
-        ListingLine("jaxpr", lines[id(folded.equation)]) for folded in (largest, *group) if id(folded.equation) in lines
-    ]
+    places = [line for folded in (largest, *group) for line in lines.get(id(folded.equation), ())]
     result_bytes = _jax.size_bytes(result) or 0
     at = stored.get(_key_of(result)) if result_bytes >= LEAST_STORED_BYTES else None
     if at is not None:
@@ -216,7 +228,7 @@ def _observation(group: list[_Folded], lines: Mapping[int, int], stored: Mapping
         "jax.lax.optimization_barrier on the array leaves the work to the device.",
         frames=largest.frames,
         lines=tuple(dict.fromkeys(places)),
-        severity=None if any(folded.kind == _ARRAY for folded in group) else "note",
+        severity=None if any(folded.kind == _Origin.CAPTURED for folded in group) else "note",
     )
 
 
@@ -238,14 +250,14 @@ def _places_with_work(linked: LinkedListing, wanted: set[_Place]) -> set[_Place]
 
 
 def _stored_constants(linked: LinkedListing) -> dict[tuple[str, int], int]:
-    """Element type and number of elements of each large constant of compiled HLO, and its line."""
-    found: dict[tuple[str, int], int] = {}
+    """Element type and number of elements of each large constant of compiled HLO, and its line; no two may be alike."""
+    found: dict[tuple[str, int], list[_Origin]] = {}
     for op in linked.listing.ops:
         if op.name == "constant":
             for array in read_hlo_type(op.type):
                 if (array.size_bytes or 0) >= LEAST_STORED_BYTES:
-                    found.setdefault((array.element, array.elements), op.line)
-    return found
+                    found.setdefault((array.element, array.elements), []).append(op.line)
+    return {key: lines[0] for key, lines in found.items() if len(lines) == 1}
 
 
 def _key_of(aval: Any) -> tuple[str, int]:

@@ -37,7 +37,6 @@ from jaxscope._analysis.hlo_module import HloModule
 from jaxscope._analysis.roofline import Roofline
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost
-from jaxscope._findings.places import frames_of
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
 from jaxscope._findings.traffic import LEAST_BYTES, LEAST_SHARE
 from jaxscope._ir.model import NO_STACK, Frame
@@ -84,12 +83,11 @@ def _observations(program: Program) -> Iterator[Observation]:
     longer = [group for group in groups if _seconds(group) > products_s] or groups[:1]
     for group in longer:
         group.sort(key=lambda moved: -moved.seconds)
-        together = f", all collectives together {format_duration(total_s)}" if len(groups) > 1 else ""
+        together = f"; all collectives together take {format_duration(total_s)}" if len(groups) > 1 else ""
+        time = format_duration(_seconds(group))
         yield Observation(
-            found=(
-                f"{_told(program.hlo_module, group)}: {format_duration(_seconds(group))} at least{together}. "
-                f"All matrix products of the program take {format_duration(products_s)} at least."
-            ),
+            found=f"{_told(program.hlo_module, group)}, which takes at least {time}{together}. "
+            f"All matrix products of the program take at least {format_duration(products_s)}.",
             advice=_advice(program, group),
             frames=_frames(program, group),
             lines=tuple(ListingLine("hlo", linked.listing.ops[moved.collective.op].line) for moved in group),
@@ -135,7 +133,7 @@ def _frames(program: Program, group: list[_Moved]) -> tuple[Frame, ...]:
     linked = program.listing("hlo")
     placed = (moved.collective.op for moved in group if linked.op_stack[moved.collective.op] != NO_STACK)
     op = next(placed, None)
-    return frames_of(linked, op) if op is not None else ()
+    return linked.op_frames(op) if op is not None else ()
 
 
 def _told(module: HloModule, group: list[_Moved]) -> str:

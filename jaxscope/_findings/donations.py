@@ -41,8 +41,7 @@ _MOST_NAMES = 4
 
 
 def _observations(program: Program) -> Iterator[Observation]:
-    own = program.definition
-    frames = (Frame(own.file, program.name, own.first_line),) if own is not None else ()
+    frames = program.own_frames
     reasons: dict[str, list[Donation]] = {}
     for donation in program.donations:
         if donation.worked is False and isinstance(donation.output, Unavailable):

@@ -5,8 +5,8 @@ What it does:
     the bytes that go over and how often. Inside a loop it is a warning, else a note.
 
 Why it matters:
-    The device waits while values go to the host and Python runs, a thousand times longer than a small kernel takes,
-    and nothing can be fused across the call. In a loop that is paid in every turn.
+    Values go to the host and Python runs, which takes many times as long as a small kernel; where results come back,
+    the device waits for them. Nothing can be fused across the call. In a loop that is paid in every turn.
 
 Example:
         def step(x, _):
@@ -33,7 +33,7 @@ from typing import Any
 
 from jaxscope import _jax
 from jaxscope._findings.equations import PlacedEquation
-from jaxscope._findings.records import Observation, Program, Rule, read_documentation
+from jaxscope._findings.records import Observation, Program, Rule, Severity, read_documentation
 from jaxscope._view.format import format_bytes, format_count
 
 _NAMES = {
@@ -64,9 +64,8 @@ def _observations(program: Program) -> Iterator[Observation]:
         if placed.equation.primitive.name in _NAMES and "pallas_call" not in around:
             line = (placed.frames[0].file, placed.frames[0].line) if placed.frames else id(placed.equation)
             by_line.setdefault(line, []).append(placed)
-    groups = [max(group, key=_cost) for group in by_line.values()]
-    for placed in sorted(groups, key=_cost, reverse=True):
-        yield _observation(placed, is_warning=_is_in_every_turn(placed))
+    for group in sorted(by_line.values(), key=lambda group: max(map(_cost, group)), reverse=True):
+        yield _observation(max(group, key=_cost), len(group) - 1)
 
 
 def _cost(placed: PlacedEquation) -> tuple[bool, bool, int]:
@@ -94,26 +93,26 @@ def _sum(values: Sequence[Any]) -> int:
     return sum(_jax.size_bytes(value.aval) or 0 for value in values)
 
 
-def _observation(placed: PlacedEquation, *, is_warning: bool) -> Observation:
+def _observation(placed: PlacedEquation, others: int) -> Observation:
     name = placed.equation.primitive.name
     sent, taken = _sizes(placed)
     what = f"{_NAMES[name]} sends {format_bytes(sent)} to Python" if sent else f"{_NAMES[name]} calls Python"
     if taken:
         what += f" and waits for {format_bytes(taken)} from there"
+    more = f" {format_count(others, ('more callback', 'more callbacks'))} on this line." if others else ""
     if not placed.loops:
-        found = f"{what}, outside of loops."
-        advice = "Nothing to do where that is wanted; it costs a wait of the device in each run."
+        found = f"{what}, outside of loops.{more}"
+        advice = "Nothing to do where that is wanted; it costs a transfer to the host in each run."
         return Observation(found, advice, placed.frames, placed.lines, "note")
     often = format_count(math.prod(_lengths(placed)), ("time", "times"))
     if "while" in placed.loops:
         often += " for each turn of a while loop, whose number of turns is not known"
     else:
         often += " in each run of the program"
-    up_to = "" if is_warning else "at most "
+    up_to = "at most " if any(each.primitive.name == "cond" for each in placed.enclosing) else ""
     advice = f"In a loop, {_INSTEAD[name]}; or call in some turns only, with jax.lax.cond."
-    return Observation(
-        f"{what}, {up_to}{often}.", advice, placed.frames, placed.lines, "warning" if is_warning else "note"
-    )
+    severity: Severity = "warning" if _is_in_every_turn(placed) else "note"
+    return Observation(f"{what}, {up_to}{often}.{more}", advice, placed.frames, placed.lines, severity)
 
 
 RULE = Rule(

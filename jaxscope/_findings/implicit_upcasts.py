@@ -2,8 +2,8 @@
 
 What it does:
     Names the lines where a float of 16 bits becomes one of 32, or one of 32 becomes one of 64, because it meets a wider
-    array or scalar, and the matrix products after it run in the wider type. Where none do, it says so only of 64 bits,
-    and where a result of the program is wider for it.
+    array or scalar, and the matrix products after it run in the wider type. Where no product follows, only promotions
+    to 64 bits are named, and those that make a result of the program wider.
 
 Why it matters:
     A wider type takes twice the bytes at every step from there on, and most accelerators compute fewer products of it
@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from jaxscope._analysis.downstream import PRODUCTS, Reach
 from jaxscope._analysis.surroundings import Operand
 from jaxscope._analysis.type_flow import TypeChange
+from jaxscope._findings.places import own_frame
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, Severity, read_documentation
 from jaxscope._view.format import format_count
 
@@ -55,7 +56,8 @@ def _observations(program: Program) -> Iterator[Observation]:
             _products(change) or _dtype(change.after) == "f64" or _wider_results(change, program)
         ):
             spread.add(_dtype(change.after))
-            place = change.frames[0].position if change.frames else change.path
+            own = own_frame(change.frames)
+            place = (own.file, own.line) if own is not None else change.path
             found.setdefault(place, []).append(change)
     for changes in sorted(found.values(), key=lambda changes: max(map(_weight, changes)), reverse=True):
         yield _observation(max(changes, key=_weight), changes, program)

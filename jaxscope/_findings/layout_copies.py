@@ -2,8 +2,8 @@
 
 What it does:
     Names lines of Python that transpose an array, convolve with channels before space, or read an argument in another
-    order than it has, where kernels that only copy into another layout move a tenth of all bytes that the program
-    moves because of it, and a mebibyte at least.
+    order than it has. The copies that this causes must move a mebibyte at least, and a tenth of all bytes that the
+    program moves.
 
 Why it matters:
     Such a kernel reads and writes the whole array and computes nothing. A matrix product or convolution wants its
@@ -31,7 +31,7 @@ from jaxscope._analysis.hlo_attributes import numbers
 from jaxscope._analysis.hlo_module import UNKNOWN, HloModule
 from jaxscope._analysis.work import KernelCost
 from jaxscope._analysis.xla_sizes import minor_to_major
-from jaxscope._findings.places import by_line, frames_of
+from jaxscope._findings.places import by_line
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, Severity, read_documentation
 from jaxscope._findings.traffic import all_bytes, bytes_of, matters
 from jaxscope._ir.hlo_shapes import read_shape
@@ -102,7 +102,7 @@ def _observations(program: Program) -> Iterator[Observation]:
                 "moves."
             ),
             advice=cause.advice,
-            frames=frames_of(linked, copies[0].place),
+            frames=linked.op_frames(copies[0].place),
             lines=tuple(ListingLine("hlo", linked.listing.ops[copy.kernel.op].line) for copy in copies),
             severity=cause.severity,
         )
@@ -114,7 +114,7 @@ def _cause(program: Program, copies: list[_LayoutCopy]) -> _Cause | None:
     ops = module.listing.ops
     own: dict[Frame, list[_LayoutCopy]] = {}
     for copy in copies:
-        frames = frames_of(linked, copy.place)
+        frames = linked.op_frames(copy.place)
         if frames and not is_library(frames[0].file):
             own.setdefault(frames[0], []).append(copy)
     convolved = [copy for frame, here in own.items() if _has_channels_first(program, frame) for copy in here]
@@ -279,7 +279,7 @@ def _primitive(op: Op) -> str:
 def _told(module: HloModule, copy: _LayoutCopy) -> str:
     ops = module.listing.ops
     (kind,) = module.types(module.operands[copy.move][0])
-    array = f"{kind.element}[{','.join(map(str, kind.dimensions))}]"
+    array = str(kind)
     if _is_transpose(ops[copy.kernel.op]):
         return f"The transpose of {array} is a kernel of its own."
     return f"{array} is copied into another order of its dimensions, for {_reader_name(module, copy)}."

@@ -54,7 +54,10 @@ def _observations(program: Program) -> Iterator[Observation]:
     fits = needed <= capacity
     text += f": {format_percent(needed / capacity)}." if fits else f": {format_bytes(needed - capacity)} too much."
     if fits and is_gpu:
-        text += " JAX sets 75 % of it aside unless XLA_PYTHON_CLIENT_MEM_FRACTION says otherwise."
+        text += (
+            f" JAX takes {PREALLOCATED_SHARE:.0%} of the device for all its arrays, where "
+            "XLA_PYTHON_CLIENT_MEM_FRACTION says nothing else: in that it does not fit."
+        )
     linked = program.listing("hlo")
     largest = _largest(memory.curve)
     if largest:
@@ -74,7 +77,7 @@ def _largest(curve: MemoryCurve | Unavailable) -> list[Buffer]:
 
 
 def _frames(buffer: Buffer, linked: LinkedListing) -> tuple[Frame, ...]:
-    return () if buffer.op == NO_OP else tuple(linked.stacks.walk(linked.op_stack[buffer.op]))
+    return () if buffer.op == NO_OP else linked.op_frames(buffer.op)
 
 
 def _told(buffer: Buffer, linked: LinkedListing) -> str:
@@ -92,7 +95,9 @@ def _advice(program: Program, verdict: MemoryVerdict) -> str:
             "Temporaries take the most: wrap layers in jax.checkpoint, take a smaller batch, or spread arrays over "
             "more devices."
         )
-    if not any(leaf.donated for leaf in program.signature.arguments) and sizes.get("output", 0) > 0:
+    kept = {leaf.type for leaf in program.signature.arguments if not leaf.donated}
+    results = [(leaf.size_bytes, leaf.type) for leaf in program.signature.outputs if isinstance(leaf.size_bytes, int)]
+    if results and max(results)[1] in kept:
         return "Donate the arguments that results replace, donate_argnames=, and spread the largest over more devices."
     return "Most of it goes in and comes out: spread the arrays over more devices, or keep them in a shorter type."
 

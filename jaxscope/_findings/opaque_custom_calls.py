@@ -23,20 +23,19 @@ When it is wrong:
     Where the call is wanted for what it does, and nobody reads the totals.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from jaxscope._analysis.roll_up import moved_bytes
-from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import KernelCost
 from jaxscope._findings.foreign_calls import PALLAS_FOR_TPU, foreign_calls, is_pallas
-from jaxscope._findings.places import by_line, frames_of
+from jaxscope._findings.places import by_line
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
+from jaxscope._findings.traffic import bytes_of
 from jaxscope._view.format import format_bytes
 
 _MOST_NAMES = 3
 
 _ADVICE = (
-    "Keep in mind that totals leave it out. It needs rules of its own: jax.custom_vjp for gradients, vmap_method= of "
+    "Totals leave this call out. The call needs rules of its own: jax.custom_vjp for gradients, vmap_method= of "
     "jax.ffi.ffi_call for batches, jax.shard_map around it for several devices."
 )
 _ADVICE_FOR_PALLAS = (
@@ -59,24 +58,21 @@ def _observations(program: Program) -> Iterator[Observation]:
         return
     kernels = {kernel.op: kernel for kernel in cost.kernels if kernel.op in targets}
     linked = program.listing("hlo")
-    lines = by_line(linked, targets)
-    for ops in sorted(lines, key=lambda ops: -sum(_moved(kernels.get(op)) for op in ops)):
+    groups = [(_moved(kernels, ops), ops) for ops in by_line(linked, targets)]
+    for moved, ops in sorted(groups, key=lambda group: -group[0]):
         names = list(dict.fromkeys(targets[op] for op in ops))
-        moved = sum(_moved(kernels.get(op)) for op in ops)
         yield Observation(
             found=_told(names, len(ops), moved),
             advice=_ADVICE_FOR_PALLAS if names == [PALLAS_FOR_TPU] else _ADVICE,
-            frames=frames_of(linked, ops[0]),
+            frames=linked.op_frames(ops[0]),
             lines=tuple(ListingLine("hlo", linked.listing.ops[op].line) for op in ops),
         )
 
 
-def _moved(kernel: KernelCost | None) -> int:
-    """What all runs of a call read and write; 0 where that is not known."""
-    size = moved_bytes(kernel) if kernel is not None else 0
-    if kernel is None or isinstance(size, Unavailable):
-        return 0
-    return size * kernel.runs.with_loops_once
+def _moved(kernels: Mapping[int, KernelCost], ops: Sequence[int]) -> int:
+    """What all runs of these calls read and write; 0 where that is not known of one."""
+    sizes = [bytes_of(kernels[op]) if op in kernels else None for op in ops]
+    return 0 if None in sizes else sum(sizes)
 
 
 def _told(names: list[str], count: int, moved: int) -> str:

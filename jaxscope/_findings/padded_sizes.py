@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from jaxscope._analysis.hlo_attributes import numbers, read_convolution_numbers
 from jaxscope._analysis.hlo_module import UNKNOWN, HloModule
 from jaxscope._analysis.work import OpCost, Work
+from jaxscope._findings.places import by_line
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
 from jaxscope._ir.hlo_shapes import Shape, read_shape
 from jaxscope._view.format import format_count, format_exact, format_percent, format_quantity
@@ -59,8 +60,7 @@ class _Product:
     summed: tuple[int, int]
 
     def __str__(self) -> str:
-        left, right, result = map(_short, (self.left, self.right, self.result))
-        return f"{left} × {right} → {result}"
+        return f"{self.left.array} × {self.right.array} → {self.result.array}"
 
 
 def _observations(program: Program) -> Iterator[Observation]:
@@ -69,25 +69,29 @@ def _observations(program: Program) -> Iterator[Observation]:
         return
     linked = program.listing("hlo")
     costs = program.program_cost("hlo").ops
+    if any(cost.is_counted and cost.runs.known is None for cost in costs):
+        # A share says something only where the whole is known.
+        return
     total = sum(map(_flops, costs))
-    found: dict[object, list[tuple[_Product, str, str]]] = {}
+    found: dict[int, tuple[_Product, str, str]] = {}
     for cost in costs:
         if linked.listing.ops[cost.op].name not in _PRODUCTS or _flops(cost) < max(LEAST_FLOPS, LEAST_SHARE * total):
             continue
         product = _read_product(program.hlo_module, cost)
         if product is not None and (told := tell(product)) is not None:
-            place = next((frame.position for frame in linked.stacks.walk(linked.op_stack[cost.op])), cost.op)
-            found.setdefault(place, []).append((product, *told))
-    for group in sorted(found.values(), key=lambda group: sum(product.flops for product, *_ in group), reverse=True):
+            found[cost.op] = (product, *told)
+    groups = [[found[op] for op in ops] for ops in by_line(linked, found)]
+    for group in sorted(groups, key=lambda group: sum(product.flops for product, *_ in group), reverse=True):
         product, text, advice = max(group, key=lambda told: told[0].flops)
         flops = sum(each.flops for each, *_ in group)
         work = f"{format_quantity(flops, 'FLOP')}, {format_percent(flops / total)} of the program's"
         if len(group) > 1:
-            work += f", with {format_count(len(group) - 1, ('more product', 'more products'))} of this line"
+            where = "of this line" if linked.op_frames(product.op) else "without a line"
+            work += f", with {format_count(len(group) - 1, ('more product', 'more products'))} {where}"
         yield Observation(
             f"{product}, {work}: {text}",
             advice,
-            tuple(linked.stacks.walk(linked.op_stack[product.op])),
+            linked.op_frames(product.op),
             tuple(ListingLine("hlo", each.line) for each, *_ in group),
             # How much slower such rows are, no vendor says in general.
             severity="note" if tell is _on_gpu else "warning",
@@ -98,10 +102,6 @@ def _flops(cost: OpCost) -> int:
     if not isinstance(cost.work, Work) or not cost.is_counted:
         return 0
     return cost.work.flops * cost.runs.with_loops_once
-
-
-def _short(shape: Shape) -> str:
-    return f"{shape.array.element}[{','.join(map(str, shape.array.dimensions))}]"
 
 
 def _read_product(module: HloModule, cost: OpCost) -> _Product | None:
@@ -163,7 +163,7 @@ def _on_gpu(product: _Product) -> tuple[str, str] | None:
         if row > 1 and row_bytes % GPU_BYTES:
             step = GPU_BYTES * 8 // shape.array.bits
             return (
-                f"rows of {_short(shape)} are {format_exact(row_bytes)} B long, no multiple of {GPU_BYTES}.",
+                f"rows of {shape.array} are {format_exact(row_bytes)} B long, no multiple of {GPU_BYTES}.",
                 f"Pad the dimension of {row} to {-(-row // step) * step}, a multiple of {step}, where it is made.",
             )
     return None

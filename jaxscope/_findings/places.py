@@ -16,15 +16,10 @@ def own_frame(frames: Sequence[Frame]) -> Frame | None:
     return next((frame for frame in frames if not is_library(frame.file)), frames[0] if frames else None)
 
 
-def frames_of(linked: LinkedListing, op: int) -> tuple[Frame, ...]:
-    """The call stack of an op, innermost first; () where no line of Python asked for it."""
-    return tuple(linked.stacks.walk(linked.op_stack[op]))
-
-
 def by_line(linked: LinkedListing, ops: Iterable[int]) -> list[list[int]]:
     """Ops of one line of Python together, in their order; those of no line are together as well."""
     found: dict[tuple[str, int] | None, list[int]] = {}
     for op in ops:
-        frame = own_frame(frames_of(linked, op))
+        frame = own_frame(linked.op_frames(op))
         found.setdefault((frame.file, frame.line) if frame is not None else None, []).append(op)
     return list(found.values())

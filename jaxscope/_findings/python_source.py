@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from jaxscope._ir.model import Frame
-from jaxscope._sources import source_lines
+from jaxscope._sources import source_lines, syntax_tree
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+# What is not Python has no functions.
+_EMPTY = ast.Module([], [])
 
 _Position = tuple[int, int]
 
@@ -90,7 +93,7 @@ def read_source(file: str) -> Source:
 def _read(lines: tuple[str, ...]) -> Source:
     functions: list[Function] = []
     imports: dict[str, str] = {}
-    waiting: deque[tuple[ast.AST, Function | None]] = deque([(_parse(lines), None)])
+    waiting: deque[tuple[ast.AST, Function | None]] = deque([(syntax_tree(lines) or _EMPTY, None)])
     while waiting:
         node, outer = waiting.popleft()
         if isinstance(node, ast.Import):
@@ -142,7 +145,7 @@ def _end(node: ast.AST) -> _Position:
 def loop_around(file: str, first: int, last: int) -> int | None:
     """The first line of the innermost loop or comprehension whose body holds these lines; None where there is none."""
     found: list[tuple[int, int]] = []
-    for node in ast.walk(_parse(source_lines(file))):
+    for node in ast.walk(syntax_tree(source_lines(file)) or _EMPTY):
         if not isinstance(node, _LOOPS) or node.end_lineno is None:
             continue
         # What a `for` loop goes over is worked out once.
@@ -150,12 +153,3 @@ def loop_around(file: str, first: int, last: int) -> int | None:
         if begin <= first and last <= node.end_lineno:
             found.append((node.end_lineno - node.lineno, node.lineno))
     return min(found)[1] if found else None
-
-
-@lru_cache(maxsize=64)
-def _parse(lines: tuple[str, ...]) -> ast.Module:
-    """The syntax tree of a source; an empty one where it is not Python."""
-    try:
-        return ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError):
-        return ast.Module([], [])

@@ -49,8 +49,7 @@ _STRUCTURE = "Give it the same containers and keys in every call."
 
 
 def _observations(program: Program) -> Iterator[Observation]:
-    own = program.definition
-    frames = (Frame(own.file, program.name, own.first_line),) if own is not None else ()
+    own, frames = program.definition, program.own_frames
     if isinstance(program.cache, CacheVerdict) and program.cache.compiles and program.cache.rows:
         yield _compared_call(program.cache, frames)
     # What a library jits is called by everybody, with types of every kind.

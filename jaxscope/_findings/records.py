@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
-from jaxscope._analysis.buffers import MemoryCurve
 from jaxscope._analysis.cache_verdict import CacheVerdict
 from jaxscope._analysis.collectives import Collective
 from jaxscope._analysis.donation import Donation
 from jaxscope._analysis.hlo_module import HloModule
 from jaxscope._analysis.program_memory import ProgramMemory
-from jaxscope._analysis.roll_up import RollUp
 from jaxscope._analysis.roofline import Roofline
 from jaxscope._analysis.signature import Signature
 from jaxscope._analysis.type_flow import TypeFlow
@@ -27,7 +25,6 @@ from jaxscope._analysis.work import ProgramCost
 from jaxscope._findings.places import own_frame
 from jaxscope._ir.model import Frame
 from jaxscope._links import Definition, LinkedListing
-from jaxscope._stages import Stage
 from jaxscope._targets import Target
 
 if TYPE_CHECKING:
@@ -54,8 +51,8 @@ class Program(Protocol):
     static_by_identity: tuple[tuple[str, str], ...]
 
     @property
-    def stages(self) -> Mapping[str, Stage]:
-        """The stages that have ended, by key."""
+    def own_frames(self) -> tuple[Frame, ...]:
+        """Where the inspected function itself stands; () where it is not Python."""
         ...
 
     @property
@@ -84,11 +81,6 @@ class Program(Protocol):
         ...
 
     @property
-    def memory_curve(self) -> MemoryCurve:
-        """Who is alive when."""
-        ...
-
-    @property
     def roofline(self) -> Roofline | Unavailable:
         """The compiled program's kernels against the target's published figures."""
         ...
@@ -113,10 +105,6 @@ class Program(Protocol):
 
     def program_cost(self, key: str) -> ProgramCost:
         """The account of the work of a listing."""
-        ...
-
-    def roll_up(self, key: str) -> RollUp:
-        """The same, to be summed."""
         ...
 
 
@@ -225,6 +213,7 @@ def read_documentation(docstring: str | None) -> dict[str, str]:
 def _dedent(text: str) -> str:
     """The text without the indentation and line ends of the docstring; code, indented by four more, stays as it is."""
     paragraphs: list[str] = []
+    # Lines between which one holds spaces at most: "one\n   \ntwo"
     for block in re.split(r"\n\s*\n", text.strip("\n")):
         lines = [line.removeprefix("    ") for line in block.split("\n")]
         is_code = all(line.startswith("    ") for line in lines if line.strip())

@@ -85,18 +85,20 @@ def _observations(program: Program) -> Iterator[Observation]:
     own = program.definition
     if own is not None and not is_library(own.file):
         by_file.setdefault(own.file, [])
+    self_is_argument = any(leaf.name == "self" for leaf in program.signature.arguments)
     for file, frames in by_file.items():
         source = read_source(file)
-        traced = {function: None for frame in frames if (function := source.function_of(frame)) is not None}
+        ran_to: dict[Function, int] = {}
+        for frame in frames:
+            if (function := source.function_of(frame)) is not None:
+                ran_to[function] = max(ran_to.get(function, 0), frame.line)
         inspected = source.function_at(own.first_line) if own is not None and file == own.file else None
         if inspected is not None:
-            traced[inspected] = None
-        self_is_argument = any(leaf.path.startswith("self") for leaf in program.signature.arguments)
-        for function in traced:
-            ran_to = max((frame.line for frame in frames if source.function_of(frame) is function), default=0)
+            ran_to.setdefault(inspected, 0)
+        for function, last_line in ran_to.items():
             owns_self = function is inspected and not self_is_argument
-            looker = _Looker(source, function, set(traced), owns_self=owns_self)
-            for effect in looker.look(ran_to):
+            looker = _Looker(source, function, set(ran_to), owns_self=owns_self)
+            for effect in looker.look(last_line):
                 place = Frame(
                     file,
                     function.name,

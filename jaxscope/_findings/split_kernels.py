@@ -26,13 +26,14 @@ When it is wrong:
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from jaxscope import _jax_equations
 from jaxscope._analysis.hlo_bytes import UnknownSizeError, bytes_in_memory
 from jaxscope._analysis.hlo_module import HloModule
 from jaxscope._analysis.rules import operation_name, rule_of
 from jaxscope._findings.equations import PlacedEquation
 from jaxscope._findings.foreign_calls import foreign_calls, is_pallas
-from jaxscope._findings.places import frames_of
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
 from jaxscope._findings.traffic import all_bytes, matters
 from jaxscope._ir.model import Frame
@@ -187,7 +188,7 @@ def _around_calls(program: Program, flow: _Flow, calls: dict[int, str]) -> Itera
             after,
             size,
             runs,
-            frames_of(linked, call),
+            linked.op_frames(call),
             _lines(flow.module, (call, *before, after)),
             "Do the arithmetic around it inside the kernel, on the blocks that it holds."
             if kernel
@@ -195,32 +196,44 @@ def _around_calls(program: Program, flow: _Flow, calls: dict[int, str]) -> Itera
         )
 
 
-def _barriers(program: Program) -> list[PlacedEquation]:
-    """The barriers that the traced program itself holds; `jax.checkpoint` puts in its own when it is lowered."""
+def _barriers(program: Program) -> list[tuple[PlacedEquation, Any, tuple[Frame, ...]]]:
+    """What the barriers of the traced program pass: the barrier, the value, and where that is made.
+
+    `jax.checkpoint` puts in barriers of its own when it is lowered; an argument that is passed keeps nothing apart.
+    """
     try:
         if _BARRIER not in program.listing("jaxpr").listing.text:
             return []
-        return [placed for placed in program.equations if placed.equation.primitive.name == _BARRIER]
+        makers = {result: placed for placed in program.equations for result in placed.equation.outvars}
+        return [
+            (placed, value.aval, makers[value].frames)
+            for placed in program.equations
+            if placed.equation.primitive.name == _BARRIER
+            for value in placed.equation.invars
+            if not _jax_equations.is_literal(value) and value in makers and hasattr(value.aval, "dtype")
+        ]
     except UnavailableError:
         return []
 
 
-def _around_barriers(program: Program, flow: _Flow, barriers: Sequence[PlacedEquation]) -> Iterable[_Split]:
+def _around_barriers(
+    program: Program, flow: _Flow, barriers: Sequence[tuple[PlacedEquation, Any, tuple[Frame, ...]]]
+) -> Iterable[_Split]:
     """Two kernels of elementwise arithmetic, one after the other, with a value between them that a barrier passes.
 
     XLA removes barriers after it has made its kernels: it would have made one of two that follow on each other.
     """
-    passed = {
-        (tuple(value.aval.shape), value.aval.dtype.itemsize): placed
-        for placed in barriers
-        for value in placed.equation.invars
-        if hasattr(value.aval, "dtype")
-    }
+    passed: dict[tuple[tuple[int, ...], int], list[tuple[PlacedEquation, tuple[Frame, ...]]]] = {}
+    for placed, aval, maker in barriers:
+        passed.setdefault((tuple(aval.shape), aval.dtype.itemsize), []).append((placed, maker))
+    linked = program.listing("hlo")
     largest: dict[int, _Split] = {}
     for before, runs in flow.runs.items():
         kinds = flow.module.types(before)
         key = (kinds[0].dimensions, (kinds[0].bits or 0) // 8) if len(kinds) == 1 else None
-        placed = passed.get(key) if key is not None else None
+        made = _first_line(linked.op_frames(before))
+        # Another value of that type may lie between two kernels for reasons of its own.
+        placed = next((one for one, maker in passed.get(key, ()) if _first_line(maker) == made), None)
         if placed is None or not runs or not flow.is_elementwise(before):
             continue
         after = flow.only_reader(before)
@@ -244,10 +257,13 @@ def _around_barriers(program: Program, flow: _Flow, barriers: Sequence[PlacedEqu
     return largest.values()
 
 
+def _first_line(frames: tuple[Frame, ...]) -> tuple[str, int] | None:
+    return (frames[0].file, frames[0].line) if frames else None
+
+
 def _array(module: HloModule, number: int) -> str:
     """The largest array of a value: ``f32[1024,1024]``."""
-    kind = max(module.types(number), key=lambda array: array.elements)
-    return f"{kind.element}[{','.join(map(str, kind.dimensions))}]"
+    return str(max(module.types(number), key=lambda array: array.elements))
 
 
 def _lines(module: HloModule, numbers: Iterable[int]) -> tuple[ListingLine, ...]:

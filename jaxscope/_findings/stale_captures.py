@@ -18,7 +18,7 @@ Use instead:
         step = jax.jit(lambda scale, x: scale * x)
         step(scale, x)
 
-    After `scale = scale.copy()`, or for a new array, `jax.clear_caches()` has the function traced anew.
+    Or call `jax.clear_caches()` after a change: every function is then traced and compiled anew.
 
 When it is wrong:
     Where the values of the first call are wanted; make the array read-only then, with `scale.setflags(write=False)`.

@@ -15,12 +15,12 @@ from jaxscope._findings import (
     opaque_custom_calls,
     padded_sizes,
     recompiles,
+    retyped_states,
     side_effects,
     split_kernels,
     stale_captures,
     unrolled_repetition,
     unused_arguments,
-    weak_typed_outputs,
 )
 from jaxscope._findings.records import Rule
 
@@ -33,7 +33,7 @@ RULES: tuple[Rule, ...] = (
     unrolled_repetition.RULE,
     unused_arguments.RULE,
     implicit_upcasts.RULE,
-    weak_typed_outputs.RULE,
+    retyped_states.RULE,
     recompiles.RULE,
     padded_sizes.RULE,
     donations.RULE,

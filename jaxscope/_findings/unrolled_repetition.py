@@ -9,8 +9,8 @@ What it does:
     hold a matrix product or convolution, or 15 equations or more; polynomials and the like are best written out.
 
 Why it matters:
-    Tracing, lowering and compiling take as many times longer, and so is every listing. XLA does not find the loop
-    again.
+    Tracing, lowering and compiling take that many times longer, and every listing is that many times longer. XLA does
+    not find the loop again.
 
 Example:
         for layer in params["layers"]:
@@ -33,6 +33,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jaxscope import _jax, _jax_equations
+from jaxscope._analysis.downstream import PRODUCTS
 from jaxscope._findings.equations import PlacedEquation
 from jaxscope._findings.python_source import loop_around
 from jaxscope._findings.records import ListingLine, Observation, Program, Rule, read_documentation
@@ -48,7 +49,6 @@ LEAST_EQUATIONS = 15
 # What would be saved of a program has to be worth the rewriting.
 LEAST_SHARE = 0.25
 
-_PRODUCTS = frozenset(("conv_general_dilated", "dot_general", "ragged_dot", "ragged_dot_general"))
 # Lengths of the pieces whose next copy is looked for; a turn may hold a short piece twice.
 _PIECES = (4, 16, 48)
 _MOST_PERIODS = 24
@@ -107,7 +107,7 @@ class _Kinds:
             else:
                 key.append(self.number(value))
         weight = sum(kind.weight for kind in inner) if inner else 1
-        has_product = equation.primitive.name in _PRODUCTS or any(kind.has_product for kind in inner)
+        has_product = equation.primitive.name in PRODUCTS or any(kind.has_product for kind in inner)
         return _Kind(self.number(tuple(key)), weight, has_product)
 
     def number(self, key: Any) -> int:

@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._findings.records import Observation, Program, Rule, read_documentation
 from jaxscope._findings.states import carried_leaves
-from jaxscope._ir.model import Frame
 from jaxscope._view.format import format_count
 
 _MOST_NAMES = 6
@@ -42,12 +41,11 @@ def _observations(program: Program) -> Iterator[Observation]:
     shown = ", ".join(f"{leaf.path} ({leaf.type})" for leaf in unread[:_MOST_NAMES])
     more = f" and {len(unread) - _MOST_NAMES} more" if len(unread) > _MOST_NAMES else ""
     verb = "is" if len(unread) == 1 else "are"
-    own = program.definition
     count = format_count(len(unread), ("argument", "arguments"))
     yield Observation(
         found=f"{count} of {len(arguments)} {verb} never read: {shown}{more}.",
         advice="Use what should have been used, or leave it out of the signature.",
-        frames=(Frame(own.file, program.name, own.first_line),) if own is not None else (),
+        frames=program.own_frames,
     )
 
 

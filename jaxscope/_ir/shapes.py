@@ -47,6 +47,10 @@ class ArrayType:
     element: str
     dimensions: tuple[int, ...] = ()
 
+    def __str__(self) -> str:
+        """``f32[8,128]``; a dimension without a bound is ``?``."""
+        return f"{self.element}[{','.join('?' if size == DYNAMIC else str(size) for size in self.dimensions)}]"
+
     @property
     def elements(self) -> int:
         """How many there are; a dimension without a bound counts as one."""

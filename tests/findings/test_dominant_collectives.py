@@ -46,8 +46,8 @@ def test_found_with_both_times():
     """Of 4 MiB each device sends 2·3/4, 6 MiB in 6.29 ms; the product of 1024³ takes 2.15 ms."""
     (finding,) = findings_of_text(KEY, module_of(1024), FACTS, (MESH,))
     assert finding.observation.found == (
-        "all-reduce over model, 1 run: each device sends 6.00 MiB: 6.29 ms at least. "
-        "All matrix products of the program take 2.15 ms at least."
+        "all-reduce over model, 1 run: each device sends 6.00 MiB, which takes at least 6.29 ms. "
+        "All matrix products of the program take at least 2.15 ms."
     )
     assert "bfloat16" in finding.observation.advice
     (line,) = finding.observation.lines

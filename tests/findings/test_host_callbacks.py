@@ -94,3 +94,20 @@ def test_not_found_where_python_runs_while_tracing():
         return jnp.sin(x)
 
     assert not findings_of(KEY, lambda x: jax.lax.fori_loop(0, 5, lambda _, x: quiet(x), x), "f32[3]")
+
+
+def test_found_as_an_upper_bound_where_a_condition_stands_around_the_loop():
+    def step(flag, x):
+        loop = lambda x: jax.lax.fori_loop(0, 10, lambda i, y: y + on_the_host(y), x)  # noqa: E731
+        return jax.lax.cond(flag, loop, lambda x: x, x)
+
+    (finding,) = findings_of(KEY, step, "bool[]", THREE)
+    assert "at most 10 times in each run" in finding.observation.found
+
+
+def test_found_with_the_number_of_others_on_the_line():
+    def both(x):
+        return jax.pure_callback(np.sin, THREE, x) + jax.pure_callback(np.cos, THREE, x + 1)
+
+    (finding,) = findings_of(KEY, both, THREE)
+    assert finding.observation.found.endswith("1 more callback on this line.")

@@ -115,8 +115,9 @@ def test_not_found_without_a_barrier_nor_before_a_product(function):
 def test_not_found_where_the_compiler_dropped_the_barrier():
     """Some versions of XLA for CPU make one kernel across it."""
     inspection = jaxscope.inspect(with_barrier, "f32[1024,1024]", target="cpu")
-    entry = inspection.hlo.partition("ENTRY")[2]
-    assert len(findings_of(KEY, with_barrier, "f32[1024,1024]", target="cpu")) == entry.count(" fusion(") - 1
+    if inspection.hlo.partition("ENTRY")[2].count(" fusion(") != 1:
+        pytest.skip("this XLA keeps the barrier")
+    assert not findings_of(KEY, with_barrier, "f32[1024,1024]", target="cpu")
 
 
 @CUDA
@@ -125,3 +126,14 @@ def test_not_found_at_the_barriers_of_a_checkpoint():
         return jax.checkpoint(lambda y: jnp.sin(jnp.cos(y)))(x * 2).sum()
 
     assert not findings_of(KEY, jax.grad(loss), "f32[1024,1024]", target="cuda:h100")
+
+
+@CUDA
+def test_found_at_the_barrier_that_passes_the_value_not_at_another_of_that_type():
+    def two(x):
+        kept = jax.lax.optimization_barrier(jnp.sin(x) * 2)
+        product = jax.lax.optimization_barrier(x @ x)
+        return jnp.cos(kept) + 1, product @ x
+
+    (finding,) = findings_of(KEY, two, "f32[1024,1024]", target="cuda:h100")
+    assert source_of(finding).startswith("kept = ")

@@ -90,12 +90,11 @@ def _maker(program: Program, result: int) -> tuple[tuple[Frame, ...], tuple[List
         for placed in program.equations:
             if not placed.enclosing and variable in placed.equation.outvars:
                 return placed.frames, placed.lines
-    own = program.definition
-    return ((Frame(own.file, program.name, own.first_line),) if own is not None else ()), ()
+    return program.own_frames, ()
 
 
 RULE = Rule(
-    key="weak-typed-output",
+    key="retyped-state",
     title="State comes back with another type",
     severity="warning",
     find=_observations,

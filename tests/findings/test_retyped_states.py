@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.findings import findings_of, source_of
 
-KEY = "weak-typed-output"
+KEY = "retyped-state"
 
 
 def step(state):
