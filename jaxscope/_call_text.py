@@ -146,13 +146,13 @@ class _Reader:
                 return list(map(self._value, node.elts))
             case ast.Set():
                 # No container to JAX, so what stands in it stays as it is.
-                return self._hashed(node, lambda: set(map(self._plain, node.elts)))
+                return set(map(self._plain, node.elts))
             case ast.Dict():
                 for key, value in zip(node.keys, node.values, strict=True):
                     if key is None:
                         self._refuse_node(value, "is unpacked, and nothing is evaluated here")
                 keys = [self._plain(key) for key in node.keys if key is not None]
-                return self._hashed(node, lambda: dict(zip(keys, map(self._value, node.values), strict=True)))
+                return dict(zip(keys, map(self._value, node.values), strict=True))
         return self._plain(node)
 
     def _plain(self, node: ast.expr) -> Any:
@@ -173,13 +173,9 @@ class _Reader:
                         self._refuse_node(node, "is larger than a complex number can be")
         if self._type_at(node) is not None:
             self._refuse_node(node, "is a type where only plain values can be")
+        if isinstance(node, ast.List | ast.Dict | ast.Set):
+            self._refuse_node(node, "cannot be a key nor stand in a set")
         self._refuse_node(node, _NAMES_OF_NODES.get(type(node), "is an expression, and nothing is evaluated here"))
-
-    def _hashed(self, node: ast.expr, make: Any) -> Any:
-        try:
-            return make()
-        except TypeError as error:
-            self._refuse_node(node, f"cannot be made ({error})")
 
     def _type_at(self, node: ast.expr) -> str | None:
         """The bare type that a name stands for."""

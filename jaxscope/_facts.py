@@ -54,7 +54,7 @@ from jaxscope._ir.model import Frame, Listing
 from jaxscope._jax_failures import NOTHING_TRACED, partial_jaxpr
 from jaxscope._links import Definition, LinkedListing, definition_of, link_listing
 from jaxscope._lower_level import LOWER_LISTINGS, LowerListing
-from jaxscope._sources import SourceLine, display_name, python_listing
+from jaxscope._sources import SourceLine, display_name, python_listing, rows_of
 from jaxscope._specs import read_types
 from jaxscope._stages import STAGES, Stage
 from jaxscope._targets import Target
@@ -493,7 +493,7 @@ class Facts:
     @cached_property
     def python_lines(self) -> Mapping[tuple[str, int], int]:
         """(file, line) to the line of the Python side, from 0; only asked for once all stages have ended."""
-        return {(line.file, line.number): row for row, line in enumerate(self.python_side()[1]) if line.number}
+        return rows_of(self.python_side()[1])
 
     @cached_property
     def meshes(self) -> tuple[Mapping[str, int], ...]:
@@ -545,7 +545,9 @@ class Facts:
         Raises:
             InputError: Such a string cannot be read.
         """
-        args, kwargs = self._read_types(args, kwargs)
+        return self._judge(*self._read_types(args, kwargs))
+
+    def _judge(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Mismatches, CacheVerdict | Unavailable]:
         return check_call(self.signature, args, kwargs), self._judge_cache(args, kwargs)
 
     def take_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -555,7 +557,7 @@ class Facts:
             InputError: As in `check`.
         """
         args, kwargs = self._read_types(args, kwargs)
-        self.mismatches, self.cache = self.check(args, kwargs)
+        self.mismatches, self.cache = self._judge(args, kwargs)
         self.call_text = write_call_text(args, kwargs) or ""
 
     def take_call_text(self, text: str) -> None:
@@ -564,7 +566,7 @@ class Facts:
         Raises:
             InputError: The text is no call of types and literal values.
         """
-        self.mismatches, self.cache = self.check(*read_call_text(text, self._mesh_of_calls))
+        self.mismatches, self.cache = self._judge(*read_call_text(text, self._mesh_of_calls))
         self.call_text = text
 
     @cached_property

@@ -231,8 +231,8 @@ def refuse_leaked_tracers(traced: Any) -> None:
     """Raises what a call raises, between tracing and lowering, for a traced value that an earlier trace left behind.
 
     Without a call JAX makes it an argument of the program that nothing can fill. The exception belongs to the first
-    equation that reads it. Inside of another trace the value may be that one's. `_consts` has no public counterpart:
-    JAX 0.10 keeps tracers there and no longer in `ClosedJaxpr.consts`. Deletable when `Traced.lower` refuses them.
+    equation that reads it. Inside of another trace the value may be that one's. `_consts` has no public counterpart;
+    JAX 0.8 keeps no trace of them. Deletable when `Traced.lower` refuses them.
 
     Raises:
         jax.errors.UnexpectedTracerError: There is one.
@@ -240,8 +240,8 @@ def refuse_leaked_tracers(traced: Any) -> None:
     if not core.trace_state_clean():
         return
     jaxpr = getattr(traced.jaxpr, "jaxpr", traced.jaxpr)
-    constants = [*getattr(traced, "_consts", ()), *traced.jaxpr.consts]
-    for constant, variable in zip(constants, [*jaxpr.invars, *jaxpr.constvars]):
+    # They are the leading inputs of the program.
+    for constant, variable in zip(getattr(traced, "_consts", ()), jaxpr.invars):
         if not isinstance(constant, core.Tracer):
             continue
         readers = (equation for equation in jaxpr.eqns if any(operand is variable for operand in equation.invars))

@@ -60,6 +60,10 @@ class Programs:
         """What a tab of a target is called, such as ``hlo@cuda:h100``."""
         return base if facts is self.first else f"{base}@{facts.target.name}"
 
+    def listing_key(self, facts: Facts, base: str) -> str:
+        """What the listing is called that a target shows: one that it shares is the first target's."""
+        return base if base == "jaxpr" and self.shares_trace(facts) else self.key(facts, base)
+
     def find(self, key: str) -> tuple[Facts, str]:
         """The facts and the plain key that a key of `key` stands for."""
         base, _, name = key.partition("@")

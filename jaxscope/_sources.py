@@ -35,6 +35,11 @@ class SourceLine:
     text: str
 
 
+def rows_of(lines: Iterable[SourceLine]) -> dict[tuple[str, int], int]:
+    """(file, line) to the row of a Python listing, from 0."""
+    return {(line.file, line.number): row for row, line in enumerate(lines) if line.number}
+
+
 def source_lines(file: str) -> tuple[str, ...]:
     """The lines of a file or notebook cell without line feeds; () when the source is not to be had."""
     # A module that was edited and loaded again would otherwise be shown as it was when its source was first asked for.

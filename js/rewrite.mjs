@@ -1,8 +1,7 @@
 /**
- * What esbuild's minifier leaves long. Problem: `this`, the word `function` and a text that many places use are written
- * out each time. Input: the sources. Output: the same program for esbuild, in which a function that says `this` often
- * keeps it in a variable, functions are arrow functions where that makes no difference, and texts that stand often are
- * exports of one module; esbuild then gives the names a letter or two.
+ * What esbuild's minifier leaves long. Problem: `this` and a text that many places use are written out each time. Input:
+ * the sources. Output: the same program for esbuild, in which a function that says `this` often keeps it in a variable,
+ * and texts that stand often are exports of one module; esbuild then gives the names a letter or two.
  */
 import { parse } from "acorn";
 
@@ -30,7 +29,7 @@ const allIn = (node) => [node, ...childrenOf(node).flatMap(allIn)];
 /** The texts of a module that a variable may stand for. @param {Node} node @returns {Node[]} */
 function textsIn(node) {
   // Where a module is named, and where a directive stands, only a text may.
-  if (node.type === "ImportDeclaration" || node.directive) return [];
+  if (node.directive || /^(Import|Export\w*)Declaration$/.test(node.type) && node.source) return [];
   if (node.type === "Literal" && typeof node.value === "string") return [node];
   return childrenOf(node).flatMap(textsIn);
 }
@@ -47,9 +46,12 @@ export function repeatedTexts(sources) {
 /** The module of these texts. @param {string[]} texts */
 export const moduleOf = (texts) => texts.map((text, number) => `export let text${number} = ${JSON.stringify(text)};`).join("\n");
 
+// What may have a text for its name: `{ "aria-label": 1 }`, `class { "aria-label"() {} }`.
+const KEYED = ["Property", "MethodDefinition", "PropertyDefinition"];
+
 /** Names in place of texts. @param {Node} tree @param {string[]} texts @returns {Edit[]} */
 function nameTexts(tree, texts) {
-  const keys = new Set(allIn(tree).flatMap((node) => (node.type === "Property" && !node.computed ? [node.key] : [])));
+  const keys = new Set(allIn(tree).flatMap((node) => (KEYED.includes(node.type) && !node.computed ? [node.key] : [])));
   return textsIn(tree).flatMap((node) => {
     const number = texts.indexOf(node.value);
     const text = keys.has(node) ? `[$text${number}]` : `$text${number}`;
@@ -74,46 +76,22 @@ function nameThis(node, uses) {
   return [...edits, { start: start + 1, end: start + 1, text: `let ${SELF} = this;` }, ...own.map((use) => ({ start: use.start, end: use.end, text: SELF }))];
 }
 
-/** Whether a statement, or what it exports, is a function that may as well be an arrow function. @param {Node} statement */
-function isPlain(statement) {
-  const made = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
-  if (made?.type !== "FunctionDeclaration" || made.generator) return false;
-  return !allIn(made).some(({ type, name }) => type === "ThisExpression" || type === "NewTarget" || name === "arguments");
-}
-
-/** @param {string} source @param {Edit[]} edits that do not overlap @param {number} start @param {number} end */
-function edited(source, edits, start, end) {
+/** @param {string} source @param {Edit[]} edits that do not overlap */
+function edited(source, edits) {
   let text = "";
-  let at = start;
-  for (const edit of edits.filter((each) => each.start >= start && each.end <= end).sort((one, other) => one.start - other.start)) {
+  let at = 0;
+  for (const edit of edits.sort((one, other) => one.start - other.start)) {
     text += source.slice(at, edit.start) + edit.text;
     at = edit.end;
   }
-  return text + source.slice(at, end);
-}
-
-/**
- * Makes functions arrow functions. They go to where their block begins: functions are there before its first statement.
- * @param {string} source @param {Node} node @param {Edit[]} edits @returns {Edit[]} these and what it takes
- */
-function shortenFunctions(source, node, edits) {
-  const done = childrenOf(node).reduce((found, child) => shortenFunctions(source, child, found), edits);
-  if (node.type !== "Program" && node.type !== "BlockStatement") return done;
-  return node.body.filter(isPlain).reduce((/** @type {Edit[]} */ found, /** @type {Node} */ statement) => {
-    const made = statement.declaration ?? statement;
-    const [parameters, body] = [edited(source, found, made.id.end, made.body.start), edited(source, found, made.body.start, made.body.end)];
-    const text = `${statement.declaration ? "export " : ""}const ${made.id.name} = ${made.async ? "async " : ""}${parameters} => ${body};`;
-    const start = node.type === "Program" ? 0 : node.start + 1;
-    const others = found.filter((edit) => edit.start < statement.start || edit.end > statement.end);
-    return [...others, { start: statement.start, end: statement.end, text: "" }, { start, end: start, text }];
-  }, done);
+  return text + source.slice(at);
 }
 
 /** @param {string} source @param {string[]} texts of `repeatedTexts` */
 export function rewrite(source, texts) {
   if (source.includes(SELF)) throw new Error(`Building the browser bundle. A source says ${SELF}, which is kept for the build. Choose another name.`);
   const tree = treeOf(source);
-  const edits = shortenFunctions(source, tree, [...nameThis(tree, []), ...nameTexts(tree, texts)]);
+  const edits = [...nameThis(tree, []), ...nameTexts(tree, texts)];
   const names = texts.map((_, number) => `text${number} as $text${number}`);
-  return `import { ${names} } from "${TEXTS}";\n${edited(source, edits, 0, source.length)}`;
+  return `import { ${names} } from "${TEXTS}";\n${edited(source, edits)}`;
 }

@@ -10,12 +10,6 @@
 import { readFile, readdir } from "node:fs/promises";
 
 const SHARED = ["schema.d.ts", "dom.js", "preferences.js", "selection.js", "source.js", "transfer.js", "index.js"];
-// Names that would be kept although only objects of this program go by them: a browser has `element` in performance
-// entries, `sheet` in style elements. Whoever asks a browser for one of them, or takes the key of an object for a text,
-// takes it from here.
-const OWN_MEANING = new Set(
-  "anchor arrangement burstBytes bytesPerSecond closed composed current element options panes pattern place preferences selection sheet timer total".split(" "),
-);
 // `/** words */` and `// words`; only in the typedefs of source.js do comments name what is stored.
 const COMMENT = /\/\*[^]*?\*\/|\/\/.*$/gm;
 // `lib.dom.d.ts`, `lib.es2022.array.d.ts`
@@ -58,6 +52,6 @@ export async function shortenedProperties(here) {
   const members = [...declared.join("\n").matchAll(MEMBER)].map(([, name]) => name);
   const attributes = [...sources.join("\n").matchAll(ATTRIBUTE)].map(([, name]) => name);
   const reserved = new Set([...members, ...attributes, ...(kept.join("\n").match(WORD) ?? [])]);
-  const names = new Set((sources.join("\n").match(WORD) ?? []).filter((name) => OWN.test(name) && (OWN_MEANING.has(name) || !reserved.has(name))));
+  const names = new Set((sources.join("\n").match(WORD) ?? []).filter((name) => OWN.test(name) && !reserved.has(name)));
   return new RegExp(`^(?:${[...names].join("|")})$`);
 }

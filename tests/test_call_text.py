@@ -106,7 +106,7 @@ REFUSED = {
     "{**{}}": (4, "is unpacked"),
     "n=1, n=2": (6, "a second time"),
     "n=1, 2": (7, "follows keyword argument"),
-    "{[1]: 2}": (2, "is an expression"),
+    "{[1]: 2}": (2, "cannot be a key"),
     "{f32[2]: 1}": (2, "is a type where only plain values"),
     "{1, f32[2]}": (5, "is a type where only plain values"),
     "f32[2]=1": (1, "is a type where no value can be"),

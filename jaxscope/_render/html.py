@@ -172,6 +172,7 @@ def _failure(title: str, failure: FailureView) -> str:
         _place(place, "" if number else _operands(failure)) for number, place in enumerate(failure["places"])
     )
     words = f"<p>{_prose(_shorten(failure['message']))}</p>"
+    traceback = f"<pre>{escape(_shorten(failure['traceback']))}</pre>"
     return (
         f"<p><strong>✕ {escape(title)}: {escape(failure['headline'])}</strong></p>"
         + (f"<p>{_prose(failure['found'])}</p>" if failure["found"] else words)
@@ -179,7 +180,7 @@ def _failure(title: str, failure: FailureView) -> str:
         + (render_table(failure["mismatches"], FALLBACK_ROWS) if failure["mismatches"] is not None else "")
         + (f"<ul>{places}</ul>" if places else "")
         + (_folded("the exception's own words", words) if failure["found"] else "")
-        + _folded("full traceback", f"<pre>{escape(_shorten(failure['traceback']))}</pre>")
+        + (_folded("full traceback", traceback) if failure["traceback"] else "")
     )
 
 

@@ -140,8 +140,7 @@ def _program_tabs(programs: Programs, facts: Facts) -> list[Tab]:
 def _own(programs: Programs, facts: Facts, link: Link) -> Link:
     """The link into the listing of its own target; the Python side is that of all, and so can the jaxpr be."""
     key = link["listing"]
-    is_shared = key == "python" or (key == "jaxpr" and programs.shares_trace(facts))
-    return link if is_shared else Link(listing=programs.key(facts, key), line=link["line"])
+    return link if key == "python" else Link(listing=programs.listing_key(facts, key), line=link["line"])
 
 
 def _lead_to(programs: Programs, facts: Facts, table: Table) -> None:

@@ -8,7 +8,7 @@ from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._facts import Facts
 from jaxscope._view.model import CallBox
 
-_WHAT_IS_READ = (
+_WHAT_CAN_BE_TYPED = (
     "Types such as f32[8,128], numbers, strings, None, and tuples, lists and dicts of these; nothing is run. "
     "A compiled function takes no static arguments, and jit gets the inspected ones where none are typed."
 )
@@ -21,7 +21,7 @@ def call_box(facts: Facts) -> CallBox | None:
         return None
     is_known = not isinstance(compiled, Unavailable)
     text = facts.call_text if facts.call_text is not None else (compiled if is_known else "")
-    return CallBox(text=text, note=_WHAT_IS_READ if is_known else f"{_WHAT_IS_READ} {compiled.reason}")
+    return CallBox(text=text, note=_WHAT_CAN_BE_TYPED if is_known else f"{_WHAT_CAN_BE_TYPED} {compiled.reason}")
 
 
 def verdict_line(facts: Facts) -> str:

@@ -11,7 +11,7 @@ from jaxscope._failures import Explanation
 from jaxscope._jax_failures import class_name
 from jaxscope._links import LinkedListing
 from jaxscope._programs import Programs
-from jaxscope._sources import SourceLine, display_name, source_line
+from jaxscope._sources import display_name, rows_of, source_line
 from jaxscope._stages import Stage
 from jaxscope._view.cells import column_list
 from jaxscope._view.model import Column, FailureView, Mark, Operand, Place, Row, Table
@@ -95,7 +95,7 @@ def failure_marks(programs: Programs) -> Iterator[Mark]:
 
 def _python_marks(programs: Programs, facts: Facts, stage: Stage) -> Iterator[Mark]:
     explanation = facts.explanation(stage.key)
-    rows = _rows_of(programs.first.python_side()[1])
+    rows = rows_of(programs.first.python_side()[1])
     # A function that calls itself is on the call stack more than once.
     at = dict.fromkeys(rows.get((frame.file, frame.line)) for frame in explanation.frames)
     for number, row in enumerate(at):
@@ -141,14 +141,9 @@ def first_row(facts: Facts) -> int | None:
     frames = facts.explanation(failed.key).frames if failed is not None else ()
     if not frames:
         return None
-    rows = _rows_of(facts.python_side()[1])
+    rows = rows_of(facts.python_side()[1])
     at = rows.get((frames[0].file, frames[0].line))
     own = rows.get((facts.definition.file, facts.definition.first_line)) if facts.definition else None
     if at is None or (own is not None and own <= at <= own + _NEAR_LINES):
         return None
     return max(0, at - _LINES_BEFORE)
-
-
-def _rows_of(lines: tuple[SourceLine, ...]) -> dict[tuple[str, int], int]:
-    """(file, line) to the row of the Python side."""
-    return {(line.file, line.number): row for row, line in enumerate(lines) if line.number}

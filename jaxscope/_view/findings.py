@@ -67,9 +67,8 @@ def finding_marks(programs: Programs) -> Iterator[Mark]:
             continue
         for finding in _shown(facts.findings.found):
             for link in _links(facts, finding):
-                is_shared = link["listing"] == "jaxpr" and programs.shares_trace(facts)
                 yield Mark(
-                    listing=link["listing"] if is_shared else programs.key(facts, link["listing"]),
+                    listing=programs.listing_key(facts, link["listing"]),
                     line=link["line"],
                     tone=_TONES[finding.severity],
                     text=f"{finding.rule.title}. {finding.observation.found} {finding.observation.advice}",

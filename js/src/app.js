@@ -248,12 +248,13 @@ export class App {
     const panes = this.shownPanes.filter(({ listingPane: { loadedListing } }) => loadedListing && this.#said(loadedListing.key).length);
     const pane = panes.find(({ element }) => element.contains(target)) ?? panes[0];
     if (this.paneBox.hidden || !pane) {
-      this.live.say("No line here has a finding.", "mark");
+      this.live.say("No line here has a finding or a failure.", "mark");
       return;
     }
-    const { cursorLine, loadedListing } = pane.listingPane;
-    const lines = this.#said(/** @type {LoadedListing} */ (loadedListing).key).map(({ line }) => line).sort((one, other) => (one - other) * step);
-    this.jumps.go(pane, lines.find((line) => cursorLine < 0 || (line - cursorLine) * step > 0) ?? lines[0]);
+    const { cursorLine, loadedListing, rows } = pane.listingPane;
+    const further = (/** @type {number} */ one, /** @type {number} */ other) => (rows.placeOf(one) - rows.placeOf(other)) * step;
+    const lines = this.#said(/** @type {LoadedListing} */ (loadedListing).key).map(({ line }) => line).sort(further);
+    this.jumps.go(pane, lines.find((line) => cursorLine < 0 || further(line, cursorLine) > 0) ?? lines[0]);
   }
 
   /** What the strip shows: what there is for the chosen target. */

@@ -109,10 +109,7 @@ export function widgetSource(model, signal, near = Promise.resolve()) {
 
   /** @param {any} message @param {ArrayBufferView[]} buffers */
   function receive(message, buffers) {
-    if (message?.request) {
-      askers.get(message.request)?.(String(message.reason ?? message.verdict), message.type === "refused");
-      askers.delete(message.request);
-    }
+    if (message?.request) askers.get(message.request)?.(String(message.reason ?? message.verdict), message.type === "refused");
     const request = requests.get(message?.key);
     if (!request) return;
     if (message.type === "failed") {

@@ -38,7 +38,7 @@ function badge(said) {
   const grave = said.filter(({ tone }) => tone === "warning" || tone === "error");
   const count = new Set(grave.map(({ line }) => line)).size;
   const tone = grave.some(({ tone }) => tone === "error") ? "error" : "warning";
-  return count > 0 && h("span", { class: `badge tone-${tone}`, role: "img", "aria-label": `${plural(count, "line")} with findings` }, `${SIGNS[tone]}${count}`);
+  return count > 0 && h("span", { class: `badge tone-${tone}`, role: "img", "aria-label": `${plural(count, "line")} with findings or failures` }, `${SIGNS[tone]}${count}`);
 }
 
 export class Strip {

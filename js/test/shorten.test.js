@@ -22,3 +22,10 @@ test("so has what is a class of the style sheet because an object has it as a ke
 test("what only this program says is shortened", () => {
   assert.deepEqual(["loadedListing", "cursorLine", "nodesThrough"].filter((name) => !shortened.test(name)), []);
 });
+
+test("what the language and browsers have keeps its name", () => {
+  const classes = [String, Array, RegExp, Map, Set, WeakMap, Promise, Int32Array, URL, AbortController, EventTarget, Event];
+  const members = classes.flatMap((each) => Object.getOwnPropertyNames(each.prototype));
+  assert.ok(members.includes("search"));
+  assert.deepEqual([...members, "element", "options", "pattern", "closed", "composed", "sheet"].filter((name) => shortened.test(name)), []);
+});

@@ -136,18 +136,18 @@ def leave_one_behind(function):
     return function
 
 
-@program("leaked-tracer", "f32[3]", hint="Return it", stage="lower", make=leave_one_behind)
+@program("leaked-tracer", "f32[3]", hint="Return it", stage="lower", since=(0, 10), make=leave_one_behind)
 def leak_from_an_earlier_call(x):
     y = jnp.sin(x)
     return y + KEPT[0]  # <- here
 
 
-@program("leaked-tracer", "f32[3]", hint="Return it", stage="lower", make=leave_one_behind)
+@program("leaked-tracer", "f32[3]", hint="Return it", stage="lower", since=(0, 10), make=leave_one_behind)
 def leak_into_a_scan(x):
     return lax.scan(lambda carry, y: (carry + KEPT[0].sum(), y), 0.0, x)  # <- here
 
 
-@program("leaked-tracer", "f32[3]", hint="Return it", stage="lower", at="nowhere", make=leave_one_behind)
+@program("leaked-tracer", "f32[3]", hint="Return it", stage="lower", at="nowhere", since=(0, 10), make=leave_one_behind)
 def leak_that_is_returned(x):
     return KEPT[0]
 

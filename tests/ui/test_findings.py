@@ -79,7 +79,7 @@ def test_the_strip_counts_them(open_source):
     assert "▲ 2 findings" in page.locator("[role=tab][data-key=findings]").inner_text()
     badges = page.locator("[role=tab] .badge")
     assert [text.strip() for text in badges.all_inner_texts()] == ["▲1", "▲2"]
-    assert badges.nth(1).get_attribute("aria-label") == "2 lines with findings"
+    assert badges.nth(1).get_attribute("aria-label") == "2 lines with findings or failures"
 
 
 def test_a_finding_leads_to_its_lines(open_source):
