@@ -6,6 +6,8 @@ import pytest
 
 from jaxscope._view import model
 from tests import contract
+from tests.bench.recorded import RecordedSource
+from tests.shared import ABSENT, SHARED
 
 
 @pytest.mark.parametrize("name", contract.FILES)
@@ -39,3 +41,10 @@ def test_constants_agree(name):
     # A sample line it matches: export const LINE_WITHOUT_OP = -1;
     found = re.search(rf"^export const {name} = (-?\d+);", text, re.MULTILINE)
     assert found and int(found[1]) == getattr(model, name)
+
+
+@pytest.mark.skipif(SHARED is None, reason=ABSENT)
+def test_the_view_of_recorded_text_has_every_key_that_the_browser_reads():
+    view = RecordedSource(12).view
+    assert set(view) == set(model.View.__annotations__)
+    assert all(model.Tab.__required_keys__ <= set(tab) for tab in view["tabs"])

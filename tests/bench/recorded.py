@@ -91,6 +91,7 @@ class RecordedSource(ViewSource):
             notes=[],
             tabs=tabs,
             heat={},
+            marks=[],
         )
 
 
