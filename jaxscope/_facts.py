@@ -23,7 +23,7 @@ from jaxscope._analysis.cache_verdict import CacheVerdict
 from jaxscope._analysis.call_key import CallKey, static_by_identity
 from jaxscope._analysis.call_stacks import complete_stacks
 from jaxscope._analysis.collectives import Collective, collectives_of
-from jaxscope._analysis.compiled_call import compiled_call_text, mesh_of_inputs
+from jaxscope._analysis.compiled_call import CompiledCall, mesh_of_inputs, write_compiled_call
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.donation import Donation, donations_of
 from jaxscope._analysis.hlo_cost import count_module
@@ -570,10 +570,10 @@ class Facts:
         self.call_text = text
 
     @cached_property
-    def compiled_call(self) -> str | Unavailable | None:
+    def compiled_call(self) -> CompiledCall | Unavailable | None:
         """The call that was compiled for, as it can be typed; None where no stage was reached."""
         types = self.signature.types
-        return None if types is None else compiled_call_text(types)
+        return None if types is None else write_compiled_call(types)
 
     def _read_types(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         mesh = self._mesh_of_calls

@@ -157,6 +157,16 @@ def test_types_without_a_text_are_left_to_python():
     assert call["text"] == "" and "types that cannot be typed here" in call["note"]
 
 
+def test_a_split_that_has_no_spelling_is_left_out_and_that_is_said():
+    mesh = jax.make_mesh((1, 1), ("data", "model"))
+    both = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(("data", "model")))
+    one = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data"))
+    split = [jax.ShapeDtypeStruct((8, 4), "float32", sharding=each) for each in (both, one)]
+    calls = [types_tab(jaxscope.inspect(jnp.tanh, each)._source.view)["call"] for each in split]
+    assert [call["text"] for call in calls] == ["f32[8,4]", "f32[@data 8,4]"]
+    assert ["is left out; inspection.check(...) in Python takes it" in call["note"] for call in calls] == [True, False]
+
+
 def test_there_is_no_box_without_a_signature():
     failed = jaxscope.inspect(lambda x: x.nothing, VECTOR)
     tab = types_tab(failed._source.view)

@@ -5,6 +5,7 @@ stands between the parentheses of that call, static arguments left out, or why i
 axes in such a text belong to.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -21,8 +22,22 @@ _WRITTEN_CONTAINERS = (tuple, list, dict, type(None))
 _IN_PYTHON = "inspection.check(...) in Python takes them."
 
 
-def compiled_call_text(types: _jax_types.InputTypes) -> str | Unavailable:
-    """The compiled types as a call, such as ``f32[8,128], {'w': bf16[128,64]}``."""
+@dataclass(frozen=True)
+class CompiledCall:
+    """The compiled types as a call.
+
+    Attributes:
+        text: What stands between the parentheses, such as ``f32[8,128], {'w': bf16[128,64]}``.
+        is_placed: Whether it says of every array over which axes of a mesh it is split; False where some are split in a
+            way that has no spelling, and the text leaves all of that out.
+    """
+
+    text: str
+    is_placed: bool
+
+
+def write_compiled_call(types: _jax_types.InputTypes) -> CompiledCall | Unavailable:
+    """The compiled types as a call."""
     too_many = Unavailable(f"The compiled types are too many to stand in one line; {_IN_PYTHON}")
     if len(types.avals) * _SHORTEST_TYPE > MAXIMUM_LENGTH:
         return too_many
@@ -40,7 +55,7 @@ def compiled_call_text(types: _jax_types.InputTypes) -> str | Unavailable:
         args, kwargs = jax.tree_util.tree_unflatten(types.tree, leaves)
         text = write_call_text(args, kwargs)
         if text is not None:
-            return text if len(text) <= MAXIMUM_LENGTH else too_many
+            return CompiledCall(text, placed) if len(text) <= MAXIMUM_LENGTH else too_many
     return Unavailable(f"The program takes types that cannot be typed here; {_IN_PYTHON}")
 
 

@@ -12,6 +12,10 @@ _WHAT_CAN_BE_TYPED = (
     "Types such as f32[8,128], numbers, strings, None, and tuples, lists and dicts of these; nothing is run. "
     "A compiled function takes no static arguments, and jit gets the inspected ones where none are typed."
 )
+_NOT_PLACED = (
+    "How the compiled inputs are split over devices cannot be typed here and is left out; "
+    "inspection.check(...) in Python takes it."
+)
 
 
 def call_box(facts: Facts) -> CallBox | None:
@@ -19,9 +23,14 @@ def call_box(facts: Facts) -> CallBox | None:
     compiled = facts.compiled_call
     if compiled is None:
         return None
-    is_known = not isinstance(compiled, Unavailable)
-    text = facts.call_text if facts.call_text is not None else (compiled if is_known else "")
-    return CallBox(text=text, note=_WHAT_CAN_BE_TYPED if is_known else f"{_WHAT_CAN_BE_TYPED} {compiled.reason}")
+    if isinstance(compiled, Unavailable):
+        text, more = "", compiled.reason
+    else:
+        text, more = compiled.text, "" if compiled.is_placed else _NOT_PLACED
+    return CallBox(
+        text=text if facts.call_text is None else facts.call_text,
+        note=" ".join(filter(None, (_WHAT_CAN_BE_TYPED, more))),
+    )
 
 
 def verdict_line(facts: Facts) -> str:
