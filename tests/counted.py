@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Tally:
-    """Operations so far."""
+    """Operations so far; `products` are those of the flops that multiply or divide."""
 
     flops: int = 0
+    products: int = 0
     transcendentals: int = 0
     integer_ops: int = 0
 
@@ -34,9 +35,10 @@ def counting() -> Iterator[Tally]:
         _tallies.pop()
 
 
-def _note(flops: int = 0, transcendentals: int = 0, integer_ops: int = 0) -> None:
+def _note(flops: int = 0, products: int = 0, transcendentals: int = 0, integer_ops: int = 0) -> None:
     tally = _tallies[-1]
     tally.flops += flops
+    tally.products += products
     tally.transcendentals += transcendentals
     tally.integer_ops += integer_ops
 
@@ -47,21 +49,25 @@ class Real:
 
     value: float = field(default=1.0)
 
-    def _binary(self, value: float) -> "Real":
+    def _sum(self, value: float) -> "Real":
         _note(flops=1)
         return Real(value)
 
+    def _product(self, value: float) -> "Real":
+        _note(flops=1, products=1)
+        return Real(value)
+
     def __add__(self, other: "Real") -> "Real":
-        return self._binary(self.value + other.value)
+        return self._sum(self.value + other.value)
 
     def __sub__(self, other: "Real") -> "Real":
-        return self._binary(self.value - other.value)
+        return self._sum(self.value - other.value)
 
     def __mul__(self, other: "Real") -> "Real":
-        return self._binary(self.value * other.value)
+        return self._product(self.value * other.value)
 
     def __truediv__(self, other: "Real") -> "Real":
-        return self._binary(self.value / other.value)
+        return self._product(self.value / other.value)
 
     def __lt__(self, other: "Real") -> bool:
         _note(flops=1)

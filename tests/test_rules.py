@@ -244,37 +244,6 @@ def test_lu_by_algorithm(rows, columns, array, number):
     assert count_custom_call(call) == (Work(flops=tally.flops), "LU")
 
 
-def reflect(column, matrix_columns):
-    """One Householder reflection, made from a column and applied to others: the terms that grow with the sizes."""
-    norm = column[0] * column[0]
-    for value in column[1:]:
-        norm = norm + value * value
-    for other in matrix_columns:
-        product = column[0] * other[0]
-        for value, element in zip(column[1:], other[1:], strict=True):
-            product = product + value * element
-        for row, element in enumerate(other):
-            other[row] = element - product * column[row]
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(40, 40), (60, 20), (20, 60)])
-def test_qr_by_algorithm(rows, columns):
-    """Householder's algorithm; LAPACK's own scaling of reflectors is of lower order."""
-    with counting() as tally:
-        matrix = [[Real(1.0)] * rows for _ in range(columns)]
-        for j in range(min(rows, columns)):
-            reflect(matrix[j][j:], [other[j:] for other in matrix[j + 1 :]])
-    work, key = count_custom_call(Call("lapack_sgeqrf_ffi", (F32(rows, columns),), (), ""))
-    assert key == "QR" and work.flops == pytest.approx(tally.flops, rel=0.06)
-    kept = min(rows, columns)
-    with counting() as tally:
-        matrix = [[Real(1.0)] * rows for _ in range(kept)]
-        for j in reversed(range(kept)):
-            reflect(matrix[j][j:], [other[j:] for other in matrix[j + 1 :]])
-    work, key = count_custom_call(Call("lapack_sorgqr_ffi", (F32(rows, kept), F32(kept)), (), ""))
-    assert key == "Q of QR" and work.flops == pytest.approx(tally.flops, rel=0.06)
-
-
 def fourier(values):
     """Cooley and Tukey's recursion, each butterfly with its factor."""
     if len(values) == 1:
