@@ -1,5 +1,6 @@
 """The browser's copy of the contract is the one that Python has now, and the screen's constants agree with it."""
 
+import json
 import re
 
 import pytest
@@ -44,7 +45,10 @@ def test_constants_agree(name):
 
 
 @pytest.mark.skipif(SHARED is None, reason=ABSENT)
-def test_the_view_of_recorded_text_has_every_key_that_the_browser_reads():
-    view = RecordedSource(12).view
-    assert set(view) == set(model.View.__annotations__)
-    assert all(model.Tab.__required_keys__ <= set(tab) for tab in view["tabs"])
+def test_recorded_text_is_shown_with_all_that_the_browser_reads():
+    source = RecordedSource(12)
+    assert set(source.view) == set(model.View.__annotations__)
+    for tab in source.view["tabs"]:
+        assert model.Tab.__required_keys__ <= set(tab)
+        index, text = source.listing(tab["key"])
+        assert model.ListingIndex.__required_keys__ <= set(json.loads(index)) and text
