@@ -4,11 +4,13 @@ VENV ?= .venv
 # Requirements that pin JAX, such as JAX="jax==0.8.0 jaxlib==0.8.0"; empty for the newest that Python takes.
 JAX ?=
 EXTRAS ?= test,frameworks,tpu,cuda
+# Of the tests that need no browser; with another JAX, "not slow" leaves out those that would only say the same again.
+WHICH ?= slow or not slow
 BIN = $(VENV)/bin
 export JAX_PLATFORMS = cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help install bundle lint test test-python test-js test-ui test-lab test-notebooks test-wheel bench goldens notebooks clean
+.PHONY: help install bundle lint test test-python test-js test-ui test-lab pictures test-notebooks test-wheel bench goldens notebooks clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -39,13 +41,16 @@ test-js: bundle ## tests of the front end that need no browser
 	cd js && npm test --silent
 
 test-python: install bundle ## tests that need no browser
-	$(BIN)/python -m pytest -m "not ui and not packaging" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "not ui and not packaging and ($(WHICH))" -n 2 --dist loadfile
 
 test-ui: install bundle ## tests in headless Chromium
-	$(BIN)/python -m pytest -m ui
+	$(BIN)/python -m pytest -m ui -n 2 --dist loadfile
 
 test-lab: install bundle ## the part of test-ui that runs jaxscope.show in JupyterLab
 	$(BIN)/python -m pytest -m ui tests/ui/test_show.py
+
+pictures: install bundle ## take pictures of what test-ui opens, to look at, into tests/ui/screenshots
+	$(BIN)/python -m pytest -m ui -n 2 --dist loadfile --pictures
 
 test-notebooks: install bundle ## run every notebook and compare the cells that are marked for it
 	$(BIN)/python -m pytest --nbval-lax --nbval-cell-timeout=120 notebooks -p no:cacheprovider

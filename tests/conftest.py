@@ -9,6 +9,11 @@ def pytest_addoption(parser):
         action="store_true",
         help="write the expected results again, after checking that they hold up",
     )
+    parser.addoption(
+        "--pictures",
+        action="store_true",
+        help="take pictures of what the browser tests open, into tests/ui/screenshots",
+    )
 
 
 @pytest.fixture

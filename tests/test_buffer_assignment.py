@@ -39,6 +39,7 @@ def assert_equal_to_figures(totals, figures):
     )
 
 
+@pytest.mark.slow
 @recorded
 @pytest.mark.parametrize("folder", memory_dumps.recorded_folders())
 def test_recorded_assignments_add_up_to_xlas_figures(folder):

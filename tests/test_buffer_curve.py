@@ -104,6 +104,7 @@ def assert_consistent(curve, allocations):
     assert reconcile_peak(curve, allocations).allocated_bytes == sum(each.size_bytes for each in main)
 
 
+@pytest.mark.slow
 @recorded
 @pytest.mark.parametrize("folder", memory_dumps.recorded_folders())
 def test_recorded_programs_lie_where_the_compiler_put_them(folder):

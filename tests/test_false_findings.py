@@ -53,8 +53,8 @@ NAMES_OF_SHARED = (
     "sde, adaptive",
 )
 TARGETS = (
-    pytest.param("cuda:h100", marks=(CUDA, CUDA_TEXT)),
-    pytest.param("tpu:v5e:2x2", marks=TPU),
+    pytest.param("cuda:h100", marks=(CUDA, CUDA_TEXT, pytest.mark.slow)),
+    pytest.param("tpu:v5e:2x2", marks=(TPU, pytest.mark.slow)),
 )
 
 
@@ -110,7 +110,7 @@ def test_other_functions_of_scipy(name):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ["linalg.solve", "linalg.qr", "signal.istft", "stats.multivariate_normal.logpdf"])
+@pytest.mark.parametrize("name", ["linalg.solve", "signal.istft"])
 def test_functions_of_scipy_for_accelerators(name, target):
     program = SCIPY[name]
     assert_only_true(name, compiled(program.function, *program.args, target=target), target)
@@ -130,7 +130,7 @@ def test_models_and_update_steps(name):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ["attention_train_step", "equinox_train_step", "linen_train_step", "lamb_step"])
+@pytest.mark.parametrize("name", ["attention_train_step", "equinox_train_step", "lamb_step"])
 def test_models_and_update_steps_for_accelerators(name, target):
     program = model(name)
     assert_only_true(name, compiled(program.function, *program.args, target=target), target)

@@ -398,6 +398,7 @@ def test_products_of_the_recorded_transformer_are_those_of_its_shapes(path):
     assert cost.total.known.padding_flops == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SHARED is None, reason=ABSENT)
 @pytest.mark.parametrize("path", recorded("48-layers"), ids=lambda path: path.parent.name)
 def test_products_of_forty_eight_layers(path):

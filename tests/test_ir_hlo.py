@@ -319,6 +319,7 @@ def test_tables_are_closed_folds():
     assert all(listing.lines[fold.end_line + 1] == "" for fold in closed)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SHARED is None, reason=ABSENT)
 @pytest.mark.parametrize("path", recorded_files("compiled.hlo.gz"), ids=lambda path: path.parent.name)
 def test_recorded(path):

@@ -69,6 +69,7 @@ def test_corpus(path):
     check_text("stablehlo", path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED, reason=ABSENT)
 @pytest.mark.parametrize(("dialect", "path"), recorded_pairs())
 def test_recorded(dialect, path):

@@ -56,6 +56,7 @@ def _name(listing, op):
     return listing.ops[op].results[0].removeprefix("%")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not memory_dumps.recorded_folders(), reason=ABSENT)
 @pytest.mark.parametrize("folder", memory_dumps.recorded_folders())
 def test_recorded_transformers(folder):

@@ -58,6 +58,7 @@ def test_names_of_programs(name):
     check(hlo.parse(stages(name).compiled.as_text()))
 
 
+@pytest.mark.slow
 @needs_node
 @pytest.mark.skipif(SHARED is None, reason=ABSENT)
 @pytest.mark.parametrize("path", recorded_files("compiled*"), ids=lambda path: path.parent.name)

@@ -163,6 +163,7 @@ def test_calls_of_shared_jaxprs_and_functions():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SHARED is None, reason=ABSENT)
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_columns_of_recorded_texts_are_exact_small_and_quick(path):

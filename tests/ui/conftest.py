@@ -97,6 +97,24 @@ def open_source(new_page, tmp_path) -> Callable:
     return open_page
 
 
+@pytest.fixture
+def picture(request) -> Callable:
+    """Takes a picture of a page or a part of it, to be looked at: ``picture(page, "cost-light")``.
+
+    Drawing costs about as much as all else that these tests do: without ``--pictures`` there are none.
+    """
+    if not request.config.getoption("--pictures"):
+        return lambda shown, name, **options: None
+
+    def take(shown, name: str, **options) -> None:
+        # Whatever the last action started has been drawn.
+        shown.page.wait_for_timeout(100) if hasattr(shown, "page") else shown.wait_for_timeout(100)
+        shown.screenshot(path=SCREENSHOTS / f"{name}.png", **options)
+
+    SCREENSHOTS.mkdir(exist_ok=True)
+    return take
+
+
 @pytest.fixture(scope="session")
 def axe() -> str:
     """The program of axe-core, as text to run in a page."""

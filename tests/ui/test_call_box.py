@@ -8,7 +8,7 @@ import pytest
 
 import jaxscope
 from jaxscope._render import widget
-from tests.ui.conftest import NARROW, SCREENSHOTS
+from tests.ui.conftest import NARROW
 from tests.ui.test_assistive import LOOKS, violations
 from tests.ui.test_lab import save_and_reopen
 from tests.ui.test_page import active_tab
@@ -167,19 +167,19 @@ def test_there_is_no_box_without_a_kernel(live_page, inspection, open_source):
 
 
 @pytest.mark.parametrize(("scheme", "size"), LOOKS)
-def test_axe_finds_nothing(live_page, inspection, axe, scheme, size):
+def test_axe_finds_nothing(live_page, inspection, axe, scheme, size, picture):
     options = {"viewport": NARROW} if size == "narrow" else {}
     page = live_page(inspection, color_scheme=scheme, **options)
     field = page.locator(FIELD)
     field.fill("{'w': f32[4,4]}, bf16[8,4]")
     field.press("Enter")
     page.locator("[data-table=mismatches]").wait_for()
-    page.screenshot(path=SCREENSHOTS / f"call-box-{scheme}-{size}.png")
+    picture(page, f"call-box-{scheme}-{size}")
     assert violations(page, axe) == []
     field.fill("{'w': weights}")
     field.press("Enter")
     page.locator(ALERT, has_text="column 7").wait_for()
-    page.screenshot(path=SCREENSHOTS / f"call-box-refused-{scheme}-{size}.png")
+    picture(page, f"call-box-refused-{scheme}-{size}")
     assert violations(page, axe) == []
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
 

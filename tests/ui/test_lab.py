@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from tests.ui.conftest import SCREENSHOTS
-
 SHOW = """
 from tests.ui import sample
 from jaxscope._render.widget import InspectionWidget
@@ -138,20 +136,19 @@ def test_keys_stay_in_the_widget(lab, show):
     assert page.locator('.jaxscope [role=tab][aria-selected="true"]').get_attribute("data-key") == "cost"
 
 
-def test_theme_of_the_lab_is_followed(lab, show):
+def test_theme_of_the_lab_is_followed(lab, show, picture):
     page = show("attention()")
     row(page, "right", 16).wait_for()
     app = page.locator(".jaxscope .app")
     assert app.get_attribute("data-theme") == "light"
-    SCREENSHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / "lab-light.png")
+    picture(page, "lab-light")
     lab.command(page, "apputils:change-theme", {"theme": "JupyterLab Dark"})
     try:
         page.wait_for_function(
             "() => document.querySelector('.jaxscope').shadowRoot.querySelector('.app').dataset.theme === 'dark'"
         )
         page.wait_for_timeout(300)
-        page.screenshot(path=SCREENSHOTS / "lab-dark.png")
+        picture(page, "lab-dark")
     finally:
         lab.command(page, "apputils:change-theme", {"theme": "JupyterLab Light"})
 

@@ -1,12 +1,11 @@
 """Listings below compiled HLO on the screen: nothing is compiled again by passing by, one click makes them."""
 
-from tests.ui.conftest import SCREENSHOTS
 from tests.ui.test_show import ATTENTION, tab, wait_for_widgets
 
 SHOWN = "result = jaxscope.show(attention, shape, shape, shape)"
 
 
-def test_a_click_on_the_button_compiles_once_more(lab, new_page):
+def test_a_click_on_the_button_compiles_once_more(lab, new_page, picture):
     page = lab.run(new_page(), [ATTENTION, SHOWN])
     wait_for_widgets(page, 1)
     root = page.locator(".jaxscope").first
@@ -20,7 +19,7 @@ def test_a_click_on_the_button_compiles_once_more(lab, new_page):
     root.locator(".row:visible").filter(has_text="define").first.wait_for()
     tab(page, "instructions linked").or_(page.locator("[data-key=llvm_ir][data-status=done]")).first.wait_for()
     assert "instructions" in page.locator("[data-key=llvm_ir]").inner_text()
-    root.screenshot(path=SCREENSHOTS / "lower-llvm.png")
+    picture(root, "lower-llvm")
     # A line of a kernel lights the line of Python that it was made from.
     root.locator(".row:visible").filter(has_text="define").first.hover()
     # The second one costs no compilation any more, and asks for the same click.

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui import sample
-from tests.ui.conftest import NARROW, SCREENSHOTS, WIDE
+from tests.ui.conftest import NARROW, WIDE
 
 EVERY_NODE = """() => {
   const found = [];
@@ -499,12 +499,11 @@ def test_nothing_moves_for_those_who_asked_for_that(open_source):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", ["wide", "narrow"])
 @pytest.mark.parametrize("name", ["attention", "failed", "running", "hostile"])
-def test_nothing_overflows(open_source, name, size, scheme):
+def test_nothing_overflows(open_source, name, size, scheme, picture):
     page = open_source(getattr(sample, name)(), viewport=WIDE if size == "wide" else NARROW, color_scheme=scheme)
     page.locator(".pane.left .row").first.wait_for()
     assert page.locator(".app").get_attribute("data-theme") == scheme
-    SCREENSHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{name}-{scheme}-{size}.png")
+    picture(page, f"{name}-{scheme}-{size}")
     assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     boxes = [page.locator(f".pane.{side}").bounding_box() for side in ("left", "right")]
     stacked = boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"] - 1

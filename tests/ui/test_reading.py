@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from tests.ui import sample
-from tests.ui.conftest import NARROW, SCREENSHOTS
+from tests.ui.conftest import NARROW
 from tests.ui.test_layout import opened, press
 from tests.ui.test_long import row as long_row
 from tests.ui.test_page import click_toggle, offered, row, toggle
@@ -364,14 +364,13 @@ def test_marks_in_the_overview_are_where_the_rows_are(open_source):
     assert row(page, "right", 17).locator(".sign").inner_text() == "1", "a closed fold shows the pin that it hides"
 
 
-def test_both_as_they_look(open_source):
+def test_both_as_they_look(open_source, picture):
     for name, options in {"light": {}, "dark": {"color_scheme": "dark"}, "narrow": {"viewport": NARROW}}.items():
         page = opened(open_source, **options)
         press(page, "I", "W")
         assert set(shown_order(page)) <= set(AT_THEIR_CALL)
         assert scrolled_sideways(page) == 0
-        SCREENSHOTS.mkdir(exist_ok=True)
-        page.screenshot(path=SCREENSHOTS / f"reading-{name}.png")
+        picture(page, f"reading-{name}")
 
 
 def test_of_long_lines_beside_the_window_hardly_anything_is_drawn(open_source):

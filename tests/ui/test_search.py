@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui import sample
-from tests.ui.conftest import NARROW, SCREENSHOTS, WIDE
+from tests.ui.conftest import NARROW, WIDE
 from tests.ui.test_page import EVERY_NODE, click_toggle, row
 
 
@@ -478,7 +478,7 @@ def test_the_search_of_one_stage_goes_on_in_the_next_without_moving_it(open_sour
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_bar_and_menu_fit_and_nothing_below_moves(open_source, viewport, scheme):
+def test_bar_and_menu_fit_and_nothing_below_moves(open_source, viewport, scheme, picture):
     page = open_source(sample.attention(), viewport=viewport, color_scheme=scheme)
     row(page, "right", 16).wait_for()
     height = lambda: page.locator(".app").bounding_box()["height"]  # noqa: E731
@@ -486,14 +486,13 @@ def test_bar_and_menu_fit_and_nothing_below_moves(open_source, viewport, scheme)
     search(page, "f32[8")
     page.wait_for_timeout(50)
     assert height() == before
-    SCREENSHOTS.mkdir(exist_ok=True)
     name = f"{scheme}-{'wide' if viewport is WIDE else 'narrow'}"
-    page.screenshot(path=SCREENSHOTS / f"search-{name}.png")
+    picture(page, f"search-{name}")
     outer = pane(page).bounding_box()
     for each in pane(page).locator("[role=search] :is(button, input)").all():
         box = each.bounding_box()
         assert outer["x"] <= box["x"] and box["x"] + box["width"] <= outer["x"] + outer["width"]
     pane(page).get_by_role("button", name="go to line, copy, fold").click()
-    page.screenshot(path=SCREENSHOTS / f"menu-{name}.png")
+    picture(page, f"menu-{name}")
     box, view = pane(page).get_by_role("menu").bounding_box(), pane(page).locator(".listing").bounding_box()
     assert view["y"] <= box["y"] and box["y"] + box["height"] <= view["y"] + view["height"]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.shared import ABSENT, SHARED
-from tests.ui.conftest import NARROW, SCREENSHOTS
+from tests.ui.conftest import NARROW, WIDE
 
 ATTENTION = """
 import jax
@@ -43,25 +43,25 @@ def wait_for_widgets(page, count):
     )
 
 
-@pytest.mark.parametrize(
-    ("cell", "count"),
-    [
-        ("jaxscope.show(attention, shape, shape, shape)", 1),
-        ("result = jaxscope.show(attention, shape, shape, shape)", 1),
-        ("result = jaxscope.show(attention, shape, shape, shape)\nresult", 1),
-        ("for rows in (8, 16):\n    jaxscope.show(jnp.sin, f'f32[{rows}]')", 2),
-        ("def run():\n    return jaxscope.show(attention, shape, shape, shape)\nrun();", 1),
-        ("[jaxscope.show(jnp.sin, 'f32[8]')][0]", 1),
-        ("jaxscope.inspect(attention, shape, shape, shape)", 1),
-        ("result = jaxscope.inspect(attention, shape, shape, shape)", 0),
-    ],
-    ids=["last", "assigned", "assigned and last", "loop", "function", "list", "inspect", "inspect assigned"],
-)
-def test_exactly_one_widget(lab, new_page, cell, count):
-    page = lab.run(new_page(), [ATTENTION, cell])
-    wait_for_widgets(page, count)
+# What a cell says, and how many widgets it then has.
+CELLS = {
+    "jaxscope.show(attention, shape, shape, shape)": 1,
+    "result = jaxscope.show(attention, shape, shape, shape)": 1,
+    "result = jaxscope.show(attention, shape, shape, shape)\nresult": 1,
+    "for rows in (8, 16):\n    jaxscope.show(jnp.sin, f'f32[{rows}]')": 2,
+    "def run():\n    return jaxscope.show(attention, shape, shape, shape)\nrun();": 1,
+    "[jaxscope.show(jnp.sin, 'f32[8]')][0]": 1,
+    "jaxscope.inspect(attention, shape, shape, shape)": 1,
+    "result = jaxscope.inspect(attention, shape, shape, shape)": 0,
+}
+
+
+def test_exactly_one_widget(lab, new_page):
+    # So high that JupyterLab draws every cell.
+    page = lab.run(new_page(viewport={"width": 1240, "height": 9000}), [ATTENTION, *CELLS])
+    wait_for_widgets(page, sum(CELLS.values()))
     page.wait_for_timeout(300)
-    assert widgets_per_cell(page) == [0, count]
+    assert widgets_per_cell(page) == [0, *CELLS.values()]
 
 
 def test_shown_again_in_a_later_cell(lab, new_page):
@@ -80,10 +80,8 @@ def shown(root, words):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", ["wide", "narrow"])
-def test_every_tab_has_its_content(lab, new_page, scheme, width):
-    options = {"viewport": NARROW} if width == "narrow" else {}
-    page = new_page(color_scheme=scheme, **options)
+def test_every_tab_has_its_content(lab, new_page, scheme, picture):
+    page = new_page(color_scheme=scheme)
     lab.open(page, [ATTENTION, "jaxscope.show(attention, shape, shape, shape, call=(shape, 'f64[8,128,64]', shape))"])
     theme = "JupyterLab Dark" if scheme == "dark" else "JupyterLab Light"
     lab.command(page, "apputils:change-theme", {"theme": theme})
@@ -99,25 +97,26 @@ def test_every_tab_has_its_content(lab, new_page, scheme, width):
         "Python": "def attention",
     }
     root = page.locator(".jaxscope").first
-    for name, words in expected.items():
-        tab(page, name).click()
-        shown(root, words).wait_for()
-        page.wait_for_timeout(150)
-        root.scroll_into_view_if_needed()
-        root.screenshot(path=SCREENSHOTS / f"show-{name.replace(' ', '-').lower()}-{scheme}-{width}.png")
+    for width, size in {"wide": WIDE, "narrow": NARROW}.items():
+        page.set_viewport_size(size)
+        for name, words in expected.items():
+            tab(page, name).click()
+            shown(root, words).wait_for()
+            root.scroll_into_view_if_needed()
+            picture(root, f"show-{name.replace(' ', '-').lower()}-{scheme}-{width}")
 
 
-def test_a_failure_names_the_users_own_line(lab, new_page):
+def test_a_failure_names_the_users_own_line(lab, new_page, picture):
     page = lab.run(new_page(), [FAILING])
     wait_for_widgets(page, 1)
     root = page.locator(".jaxscope").first
     root.get_by_text("NonConcreteBooleanIndexError").first.wait_for()
     text = root.evaluate("host => (host.shadowRoot ?? host).textContent")
     assert "return x[mask]" in text and "jnp.where(mask, x, 0)" in text and "not reached" in text
-    root.screenshot(path=SCREENSHOTS / "show-failing.png")
+    picture(root, "show-failing")
 
 
-def test_hovering_lights_the_python_line(lab, new_page):
+def test_hovering_lights_the_python_line(lab, new_page, picture):
     page = lab.run(new_page(), [ATTENTION, "jaxscope.show(attention, shape, shape, shape)"])
     wait_for_widgets(page, 1)
     tab(page, "StableHLO").click()
@@ -126,7 +125,7 @@ def test_hovering_lights_the_python_line(lab, new_page):
     lit = page.locator(".pane.left .row.exact")
     lit.first.wait_for()
     assert "einsum" in lit.first.inner_text()
-    page.locator(".jaxscope").first.screenshot(path=SCREENSHOTS / "show-linked.png")
+    picture(page.locator(".jaxscope").first, "show-linked")
 
 
 def test_the_saved_notebook_ends_with_the_final_state(lab, new_page):
@@ -171,7 +170,7 @@ print(any(thread.name == "jaxscope-compile" for thread in threading.enumerate())
     assert "True" in output.inner_text(), "XLA must still be compiling when the prompt is back"
 
 
-def test_the_transformer_opens_with_all_tabs_working(lab, new_page):
+def test_the_transformer_opens_with_all_tabs_working(lab, new_page, picture):
     """Real input: 12 layers, 34,000 lines of HLO."""
     if SHARED is None:
         pytest.skip(ABSENT)
@@ -198,7 +197,7 @@ result = jaxscope.show(jax.jit(step, donate_argnums=(0, 1)), *args)
     for name, words in expected.items():
         tab(page, name).click()
         shown(root, words).wait_for(timeout=30_000)
-        root.screenshot(path=SCREENSHOTS / f"transformer-{name.replace(' ', '-').lower()}.png")
+        picture(root, f"transformer-{name.replace(' ', '-').lower()}")
     tab(page, "Compiled HLO").click()
     page.wait_for_timeout(500)
     rows = page.locator(".pane.right .row").count()

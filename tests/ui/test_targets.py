@@ -4,7 +4,6 @@ import pytest
 
 import jaxscope
 from tests.plugins import TPU
-from tests.ui.conftest import SCREENSHOTS
 from tests.ui.test_show import ATTENTION, shown, tab, wait_for_widgets
 
 PICKER = "select.target"
@@ -65,7 +64,7 @@ def test_figures_stand_side_by_side(page_of_two):
 
 
 @TPU
-def test_the_picker_compiles_for_one_more(lab, new_page):
+def test_the_picker_compiles_for_one_more(lab, new_page, picture):
     page = lab.run(new_page(), [ATTENTION, "result = jaxscope.show(attention, shape, shape, shape)"])
     wait_for_widgets(page, 1)
     tab(page, "Compiled HLO").click()
@@ -78,7 +77,7 @@ def test_the_picker_compiles_for_one_more(lab, new_page):
     page.locator(".pane.right .row", has_text="T(8,128)").first.wait_for()
     assert chosen(page) == "tpu:v5e:2x2"
     assert lab.evaluate(page, "print(result.targets)").strip() == "('cpu', 'tpu:v5e:2x2')"
-    page.locator(".jaxscope").first.screenshot(path=SCREENSHOTS / "targets-tpu.png")
+    picture(page.locator(".jaxscope").first, "targets-tpu")
     page.locator(PICKER).select_option("cpu")
     assert page.locator('[role=tab][data-key="hlo"]').get_attribute("aria-selected") == "true"
 

@@ -7,7 +7,6 @@ import pytest
 import jaxscope
 from jaxscope._view.names import STEM, short_names
 from tests.ui import sample
-from tests.ui.conftest import SCREENSHOTS
 from tests.ui.test_page import click_toggle, offered, toggle
 from tests.ui.test_page import row as row_of
 from tests.ui.test_search import count, focus, pane, search, settle
@@ -204,13 +203,12 @@ def test_the_choices_are_kept(open_source):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pictures(open_source, scheme):
+def test_pictures(open_source, scheme, picture):
     page = open_source(sample.attention(), color_scheme=scheme)
-    SCREENSHOTS.mkdir(exist_ok=True)
     for key, name in (("t", "types"), ("s", "names")):
         press(page, key)
         row_of(page, "right", 17).locator(".k-definition").hover()
-        page.screenshot(path=SCREENSHOTS / f"text-{name}-{scheme}.png")
+        picture(page, f"text-{name}-{scheme}")
     assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
