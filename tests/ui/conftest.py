@@ -23,6 +23,8 @@ AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 SCREENSHOTS = Path(__file__).with_name("screenshots")
 LAB_START_TIMEOUT_S = 90
 WIDE, NARROW = {"width": 1240, "height": 800}, {"width": 520, "height": 1000}
+# Scheme and viewport. Colours move nothing and widths change no colour, so that either is looked at once.
+LOOKS = [pytest.param("light", WIDE, id="light-wide"), pytest.param("dark", NARROW, id="dark-narrow")]
 
 
 def missing(reason: str) -> None:
@@ -77,13 +79,12 @@ def new_page(browser) -> Iterator[Callable]:
 
 
 @pytest.fixture
-def open_source(new_page, tmp_path) -> Callable:
-    """Exports a source as a page and opens it: ``open_source(sample.attention(), **options of the page)``."""
-    from jaxscope._render.html import render_page
+def open_page(new_page, tmp_path) -> Callable:
+    """Opens the text of an exported page: ``open_page(html, **options of the page)``."""
 
-    def open_page(source, **options):
+    def open_text(html: str, **options):
         path = tmp_path / "page.html"
-        path.write_text(render_page(source), encoding="utf-8")
+        path.write_text(html, encoding="utf-8")
         page = new_page(**options)
         # A page may load itself and nothing else.
         page.requests = []
@@ -94,7 +95,15 @@ def open_source(new_page, tmp_path) -> Callable:
         page.own_url = path.as_uri()
         return page
 
-    return open_page
+    return open_text
+
+
+@pytest.fixture
+def open_source(open_page) -> Callable:
+    """Exports a source as a page and opens it: ``open_source(sample.attention(), **options of the page)``."""
+    from jaxscope._render.html import render_page
+
+    return lambda source, **options: open_page(render_page(source), **options)
 
 
 @pytest.fixture

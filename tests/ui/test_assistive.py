@@ -1,15 +1,12 @@
 """Use without a mouse and with assistive technology: axe-core over every tab, the help sheet, what is announced."""
 
-import itertools
-
 import pytest
 
 from tests.ui import sample
-from tests.ui.conftest import NARROW, WIDE
+from tests.ui.conftest import LOOKS
 from tests.ui.test_page import active_tab, lines, row, rows
 
 FOCUSED = "() => document.querySelector('.jaxscope').shadowRoot.activeElement"
-LOOKS = list(itertools.product(["light", "dark"], ["wide", "narrow"]))
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +48,12 @@ def check_every_tab(page, axe: str) -> None:
         assert violations(page, axe) == [], tab.get_attribute("data-key")
 
 
-@pytest.mark.parametrize(("scheme", "size"), LOOKS)
+@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
 @pytest.mark.parametrize("name", ["attention", "failed", "failed_in_a_loop", "running", "hostile"])
-def test_axe_finds_nothing_in_any_tab(open_source, axe, name, scheme, size):
+def test_axe_finds_nothing_in_any_tab(open_source, axe, name, scheme, viewport):
     page = open_source(
         getattr(sample, name)(),
-        viewport=WIDE if size == "wide" else NARROW,
+        viewport=viewport,
         color_scheme=scheme,
         reduced_motion="reduce",
     )
@@ -64,9 +61,8 @@ def test_axe_finds_nothing_in_any_tab(open_source, axe, name, scheme, size):
     check_every_tab(page, axe)
 
 
-@pytest.mark.parametrize(("scheme", "size"), LOOKS)
-def test_axe_finds_nothing_while_searching_and_in_the_menu(open_source, axe, scheme, size):
-    viewport = WIDE if size == "wide" else NARROW
+@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
+def test_axe_finds_nothing_while_searching_and_in_the_menu(open_source, axe, scheme, viewport):
     page = open_source(sample.attention(), viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
     row(page, "right", 16).click()
     page.keyboard.press("/")
@@ -82,9 +78,9 @@ def test_axe_finds_nothing_while_searching_and_in_the_menu(open_source, axe, sch
         assert violations(page, axe) == [], key
 
 
-@pytest.mark.parametrize(("scheme", "size"), LOOKS)
-def test_axe_finds_nothing_on_a_real_page(new_page, real_page, axe, scheme, size):
-    page = new_page(viewport=WIDE if size == "wide" else NARROW, color_scheme=scheme)
+@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
+def test_axe_finds_nothing_on_a_real_page(new_page, real_page, axe, scheme, viewport):
+    page = new_page(viewport=viewport, color_scheme=scheme)
     page.goto(real_page.as_uri())
     page.locator(".pane.right .row").first.wait_for()
     check_every_tab(page, axe)

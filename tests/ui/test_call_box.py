@@ -8,7 +8,7 @@ import pytest
 
 import jaxscope
 from jaxscope._render import widget
-from tests.ui.conftest import NARROW
+from tests.ui.conftest import LOOKS
 from tests.ui.test_assistive import LOOKS, violations
 from tests.ui.test_lab import save_and_reopen
 from tests.ui.test_page import active_tab
@@ -166,20 +166,19 @@ def test_there_is_no_box_without_a_kernel(live_page, inspection, open_source):
     assert page.locator(BOX).count() == 0
 
 
-@pytest.mark.parametrize(("scheme", "size"), LOOKS)
-def test_axe_finds_nothing(live_page, inspection, axe, scheme, size, picture):
-    options = {"viewport": NARROW} if size == "narrow" else {}
-    page = live_page(inspection, color_scheme=scheme, **options)
+@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
+def test_axe_finds_nothing(live_page, inspection, axe, scheme, viewport, picture):
+    page = live_page(inspection, color_scheme=scheme, viewport=viewport)
     field = page.locator(FIELD)
     field.fill("{'w': f32[4,4]}, bf16[8,4]")
     field.press("Enter")
     page.locator("[data-table=mismatches]").wait_for()
-    picture(page, f"call-box-{scheme}-{size}")
+    picture(page, f"call-box-{scheme}")
     assert violations(page, axe) == []
     field.fill("{'w': weights}")
     field.press("Enter")
     page.locator(ALERT, has_text="column 7").wait_for()
-    picture(page, f"call-box-refused-{scheme}-{size}")
+    picture(page, f"call-box-refused-{scheme}")
     assert violations(page, axe) == []
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui import sample, sample_cost
-from tests.ui.conftest import NARROW, WIDE
+from tests.ui.conftest import LOOKS
 from tests.ui.test_assistive import LOOKS, violations
 from tests.ui.test_page import active_tab, lines, row
 
@@ -245,15 +245,15 @@ def test_the_status_bar_tells_what_the_line_costs(open_source):
     assert "MFLOP" not in page.locator(".status").inner_text()
 
 
-@pytest.mark.parametrize(("scheme", "size"), LOOKS)
-def test_axe_finds_nothing(cost_page, axe, scheme, size, picture):
-    page = cost_page(viewport=WIDE if size == "wide" else NARROW, color_scheme=scheme, reduced_motion="reduce")
+@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
+def test_axe_finds_nothing(cost_page, axe, scheme, viewport, picture):
+    page = cost_page(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
     assert violations(page, axe) == []
     page.get_by_label("group by").select_option("operation")
     page.get_by_label("filter").first.fill("kind_1")
     page.locator("button.point").first.focus()
     assert violations(page, axe) == []
-    picture(page, f"cost-{scheme}-{size}", full_page=True)
+    picture(page, f"cost-{scheme}", full_page=True)
     page.locator("[role=tab][data-key=hlo]").click()
     row(page, "right", 16).hover()
     assert violations(page, axe) == []

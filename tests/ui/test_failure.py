@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui import sample
-from tests.ui.conftest import NARROW, WIDE
+from tests.ui.conftest import LOOKS
 from tests.ui.test_page import active_tab, row
 
 
@@ -104,12 +104,11 @@ def test_the_jaxpr_up_to_the_failure_is_a_linked_listing(open_source):
     assert "9 equations, up to the failure" in tab.inner_text()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_it_fits(open_source, viewport, scheme, picture):
+@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
+def test_it_fits(open_source, scheme, viewport, picture):
     page = open_source(sample.failed_in_a_loop(), viewport=viewport, color_scheme=scheme)
     row(page, "left", 11).wait_for()
-    picture(page, f"failure-{scheme}-{viewport['width']}", full_page=True)
+    picture(page, f"failure-{scheme}", full_page=True)
     assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     # The note of a long line is reached by scrolling.
     scroller = page.locator(".pane.left .scroller")

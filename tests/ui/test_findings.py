@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui import sample
-from tests.ui.conftest import NARROW, WIDE
+from tests.ui.conftest import LOOKS
 from tests.ui.test_assistive import violations
 from tests.ui.test_failure import toned
 from tests.ui.test_page import active_tab, row
@@ -112,12 +112,11 @@ def test_keys_go_from_one_to_the_next_and_around(open_source):
     assert page.locator(".pane.left .row.cursor").get_attribute("data-line") in ("5", "11")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_it_fits_and_axe_finds_nothing(open_source, axe, viewport, scheme, picture):
+@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
+def test_it_fits_and_axe_finds_nothing(open_source, axe, scheme, viewport, picture):
     page = open_source(with_findings(), viewport=viewport, color_scheme=scheme)
     open_tab(page, "findings")
     page.locator("summary").first.click()
-    picture(page, f"findings-{scheme}-{viewport['width']}", full_page=True)
+    picture(page, f"findings-{scheme}", full_page=True)
     assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert violations(page, axe) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui import sample_cost
-from tests.ui.conftest import NARROW, WIDE
+from tests.ui.conftest import LOOKS
 from tests.ui.test_assistive import LOOKS, violations
 from tests.ui.test_cost import mounted  # noqa: F401
 from tests.ui.test_page import active_tab, lines
@@ -203,13 +203,13 @@ def test_a_page_cannot_ask(open_source):
     assert "Nobody had opened it when this was saved" in card.inner_text()
 
 
-@pytest.mark.parametrize(("scheme", "size"), LOOKS)
-def test_axe_finds_nothing(memory_page, axe, scheme, size, picture):
-    page = memory_page(viewport=WIDE if size == "wide" else NARROW, color_scheme=scheme, reduced_motion="reduce")
+@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
+def test_axe_finds_nothing(memory_page, axe, scheme, viewport, picture):
+    page = memory_page(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
     slider(page).focus()
     page.keyboard.press("ArrowRight")
     assert violations(page, axe) == []
-    picture(page, f"memory-{scheme}-{size}", full_page=True)
+    picture(page, f"memory-{scheme}", full_page=True)
 
 
 def test_without_colours_of_our_own_the_parts_are_still_seen(memory_page):

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui import sample
-from tests.ui.conftest import NARROW, WIDE
+from tests.ui.conftest import LOOKS, NARROW, WIDE
 
 EVERY_NODE = """() => {
   const found = [];
@@ -496,15 +496,14 @@ def test_nothing_moves_for_those_who_asked_for_that(open_source):
     assert open_source(sample.running(), reduced_motion="reduce").evaluate(moving) == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["wide", "narrow"])
+@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
 @pytest.mark.parametrize("name", ["attention", "failed", "running", "hostile"])
-def test_nothing_overflows(open_source, name, size, scheme, picture):
-    page = open_source(getattr(sample, name)(), viewport=WIDE if size == "wide" else NARROW, color_scheme=scheme)
+def test_nothing_overflows(open_source, name, scheme, viewport, picture):
+    page = open_source(getattr(sample, name)(), viewport=viewport, color_scheme=scheme)
     page.locator(".pane.left .row").first.wait_for()
     assert page.locator(".app").get_attribute("data-theme") == scheme
-    picture(page, f"{name}-{scheme}-{size}")
+    picture(page, f"{name}-{scheme}")
     assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     boxes = [page.locator(f".pane.{side}").bounding_box() for side in ("left", "right")]
     stacked = boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"] - 1
-    assert stacked == (size == "narrow")
+    assert stacked == (viewport is NARROW)

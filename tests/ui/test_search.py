@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui import sample
-from tests.ui.conftest import NARROW, WIDE
+from tests.ui.conftest import LOOKS
 from tests.ui.test_page import EVERY_NODE, click_toggle, row
 
 
@@ -476,9 +476,8 @@ def test_the_search_of_one_stage_goes_on_in_the_next_without_moving_it(open_sour
     assert page.locator(".pane.right mark").all_inner_texts() == ["dot", "dot"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_bar_and_menu_fit_and_nothing_below_moves(open_source, viewport, scheme, picture):
+@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
+def test_bar_and_menu_fit_and_nothing_below_moves(open_source, scheme, viewport, picture):
     page = open_source(sample.attention(), viewport=viewport, color_scheme=scheme)
     row(page, "right", 16).wait_for()
     height = lambda: page.locator(".app").bounding_box()["height"]  # noqa: E731
@@ -486,13 +485,12 @@ def test_bar_and_menu_fit_and_nothing_below_moves(open_source, viewport, scheme,
     search(page, "f32[8")
     page.wait_for_timeout(50)
     assert height() == before
-    name = f"{scheme}-{'wide' if viewport is WIDE else 'narrow'}"
-    picture(page, f"search-{name}")
+    picture(page, f"search-{scheme}")
     outer = pane(page).bounding_box()
     for each in pane(page).locator("[role=search] :is(button, input)").all():
         box = each.bounding_box()
         assert outer["x"] <= box["x"] and box["x"] + box["width"] <= outer["x"] + outer["width"]
     pane(page).get_by_role("button", name="go to line, copy, fold").click()
-    picture(page, f"menu-{name}")
+    picture(page, f"menu-{scheme}")
     box, view = pane(page).get_by_role("menu").bounding_box(), pane(page).locator(".listing").bounding_box()
     assert view["y"] <= box["y"] and box["y"] + box["height"] <= view["y"] + view["height"]

@@ -8,6 +8,7 @@ import functools
 import pytest
 
 import jaxscope
+from jaxscope._render.html import render_page
 from tests.shared import ABSENT, SHARED
 from tests.transformer import transformer_for
 from tests.ui import sample
@@ -43,8 +44,8 @@ def transformer():
 
 
 @functools.cache
-def source_of(name):
-    """The source of a picture; compiled once for all widths."""
+def page_of(name):
+    """The text of a page; compiled and rendered once for all widths."""
     made = {
         "one-line": lambda: jaxscope.inspect(one_line, "f32[8]"),
         "long-names": lambda: jaxscope.inspect(
@@ -56,7 +57,7 @@ def source_of(name):
         "empty": lambda: jaxscope.inspect(nothing, targets=["cpu", "rocm"]),
         "transformer": transformer,
     }
-    return made[name]()._source if name in made else getattr(sample, name)()
+    return render_page(made[name]()._source if name in made else getattr(sample, name)())
 
 
 # Colours move nothing: one width is enough to look at the dark ones.
@@ -66,8 +67,8 @@ def source_of(name):
 @pytest.mark.parametrize(
     "name", ["attention", "failed", "running", "one-line", "long-names", "failure", "empty", "transformer"]
 )
-def test_every_tab_at_every_width(open_source, name, width, scheme, picture):
-    page = open_source(source_of(name), viewport={"width": width, "height": 900}, color_scheme=scheme)
+def test_every_tab_at_every_width(open_page, name, width, scheme, picture):
+    page = open_page(page_of(name), viewport={"width": width, "height": 900}, color_scheme=scheme)
     page.locator(".pane.left .row").first.wait_for()
     for number, modifiers in enumerate([[], ["Control"], ["Control"]]):
         rows = page.locator(".pane.left .row:has(.number:not(:empty))")

@@ -83,8 +83,7 @@ def shown(root, words):
 def test_every_tab_has_its_content(lab, new_page, scheme, picture):
     page = new_page(color_scheme=scheme)
     lab.open(page, [ATTENTION, "jaxscope.show(attention, shape, shape, shape, call=(shape, 'f64[8,128,64]', shape))"])
-    theme = "JupyterLab Dark" if scheme == "dark" else "JupyterLab Light"
-    lab.command(page, "apputils:change-theme", {"theme": theme})
+    lab.command(page, "apputils:change-theme", {"theme": f"JupyterLab {scheme.title()}"})
     lab.run_all(page)
     wait_for_widgets(page, 1)
     expected = {
@@ -104,6 +103,7 @@ def test_every_tab_has_its_content(lab, new_page, scheme, picture):
             shown(root, words).wait_for()
             root.scroll_into_view_if_needed()
             picture(root, f"show-{name.replace(' ', '-').lower()}-{scheme}-{width}")
+    lab.command(page, "apputils:change-theme", {"theme": "JupyterLab Light"})
 
 
 def test_a_failure_names_the_users_own_line(lab, new_page, picture):

@@ -8,7 +8,7 @@ import pytest
 
 import jaxscope
 from tests.programs import PROGRAMS
-from tests.ui.conftest import NARROW
+from tests.ui.conftest import LOOKS
 
 
 def shifted(x):
@@ -198,16 +198,14 @@ def test_the_call_stack_leads_to_its_lines_of_python_by_keyboard_alone(open_tab,
     assert cursor(page) == [op.line]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", ["wide", "narrow"])
-def test_what_is_known_of_a_value_fits(open_tab, scheme, width, picture):
-    options = {"viewport": NARROW} if width == "narrow" else {}
-    page, listing = open_tab("softmax", "stablehlo", color_scheme=scheme, **options)
+@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
+def test_what_is_known_of_a_value_fits(open_tab, scheme, viewport, picture):
+    page, listing = open_tab("softmax", "stablehlo", color_scheme=scheme, viewport=viewport)
     op, value, _ = defined_and_used(listing)
     row(page, op.line).locator(".number").click()
     name(page, op.line, value, "definition").hover()
     page.locator(".counts").wait_for()
-    picture(page, f"values-{scheme}-{width}")
+    picture(page, f"values-{scheme}")
     assert page.locator(".facts").evaluate("facts => facts.scrollWidth <= facts.clientWidth + 1")
 
 
