@@ -9,7 +9,7 @@ import pytest
 import jaxscope
 from jaxscope._render import widget
 from tests.ui.conftest import LOOKS
-from tests.ui.test_assistive import LOOKS, violations
+from tests.ui.test_assistive import violations
 from tests.ui.test_lab import save_and_reopen
 from tests.ui.test_page import active_tab
 from tests.ui.test_show import ATTENTION, tab, wait_for_widgets

@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui import sample_cost
 from tests.ui.conftest import LOOKS
-from tests.ui.test_assistive import LOOKS, violations
+from tests.ui.test_assistive import violations
 from tests.ui.test_cost import mounted  # noqa: F401
 from tests.ui.test_page import active_tab, lines
 
