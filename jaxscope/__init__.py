@@ -7,15 +7,17 @@ from jaxscope import errors
 if TYPE_CHECKING:
     from jaxscope._api import inspect, show
     from jaxscope._inspection import Inspection
+    from jaxscope._reference import reference
     from jaxscope._target_list import targets
 
 __version__ = "0.1.0"
-__all__ = ["Inspection", "__version__", "errors", "inspect", "show", "targets"]
+__all__ = ["Inspection", "__version__", "errors", "inspect", "reference", "show", "targets"]
 
 # Loaded on first use: Pygments loads the lexers through this package, and they need no JAX.
 _HOMES = {
     "Inspection": "jaxscope._inspection",
     "inspect": "jaxscope._api",
+    "reference": "jaxscope._reference",
     "show": "jaxscope._api",
     "targets": "jaxscope._target_list",
 }

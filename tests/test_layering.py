@@ -43,7 +43,7 @@ ORDER = [
     {"_programs"},
     {"_view"},
     {"_render"},
-    {"_inspection", "_target_list"},
+    {"_inspection", "_reference", "_target_list"},
     {"_api"},
     {""},
 ]

@@ -65,6 +65,7 @@ _CODE = re.compile("`([^`\n]+)`")
 _STATUS_WORDS = {"done": "✓ done", "failed": "✕ failed", "running": "… running"}
 # Notebooks' own style sheets put every cell to the right, and only a style of the cell's own is stronger than that.
 _ALIGN = {"left": 'align="left" style="text-align:left"', "right": 'align="right"'}
+_CODE_INDENT = "    "
 TONE_SIGNS = {"error": "✕", "warning": "▲", "muted": "", "good": "✓", "": ""}
 
 
@@ -214,7 +215,7 @@ def render_table(table: Table, most_rows: int | None = None) -> str:
         sign = TONE_SIGNS.get(row["tone"], "")
         cells = []
         for number, column in columns:
-            text = escape(row["cells"][number])
+            text = _cell(row["cells"][number])
             if column["code"] and text:
                 text = f"<code>{text}</code>"
             if number in row["marks"]:
@@ -237,6 +238,18 @@ def render_table(table: Table, most_rows: int | None = None) -> str:
     if table["source"]:
         parts.append(f"<p><small>source: {escape(table['source'])}</small></p>")
     return "".join(parts)
+
+
+def _cell(text: str) -> str:
+    """The text of a cell; lines that four spaces begin are code, as in documentation."""
+    if "\n" not in text and not text.startswith(_CODE_INDENT):
+        return escape(text)
+    return "<br>".join(
+        f"<code>{escape(line.removeprefix(_CODE_INDENT)).replace(' ', '&nbsp;')}</code>"
+        if line.startswith(_CODE_INDENT)
+        else escape(line)
+        for line in text.split("\n")
+    )
 
 
 def _figures(figures: list[Figure]) -> str:
