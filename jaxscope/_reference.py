@@ -26,15 +26,15 @@ class Reference:
 
     @property
     def frame(self) -> "pd.DataFrame":
-        """One row for each entry: part (its table), source (where that is to be had), name, heading, text."""
+        """One row for each entry: part (its table), source (where that is to be had), name, text."""
         import pandas
 
         rows = [
-            (table["title"], table["source"], row["cells"][0], row["cells"][1], "\n".join(_paragraphs(table, row, 2)))
+            (table["title"], table["source"], row["cells"][0], "\n".join(_paragraphs(table, row)))
             for table in self._tables
             for row in table["rows"]
         ]
-        return pandas.DataFrame(rows, columns=["part", "source", "name", "heading", "text"])
+        return pandas.DataFrame(rows, columns=["part", "source", "name", "text"])
 
     def __len__(self) -> int:
         return sum(len(table["rows"]) for table in self._tables)
@@ -56,16 +56,17 @@ class Reference:
             yield f"{table['title']} ({table['source']})" if table["source"] else table["title"]
             for row in table["rows"]:
                 yield f"  {row['cells'][0]}"
-                for paragraph in _paragraphs(table, row, 1):
+                for paragraph in _paragraphs(table, row):
                     yield from _wrapped(paragraph)
             yield ""
 
 
-def _paragraphs(table: Table, row: Row, first: int) -> Iterator[str]:
-    """The cells from `first` on, each behind the heading of its column."""
-    for column, cell in list(zip(table["columns"], row["cells"], strict=True))[first:]:
+def _paragraphs(table: Table, row: Row) -> Iterator[str]:
+    """The cells but the first, each behind the heading of its column where there are several."""
+    told = [(column["label"], cell) for column, cell in zip(table["columns"], row["cells"], strict=True)][1:]
+    for label, cell in told:
         if cell:
-            yield f"{column['label']}:\n{cell}" if "\n" in cell else f"{column['label']}: {cell}"
+            yield cell if len(told) == 1 else f"{label}: {cell}"
 
 
 def _wrapped(paragraph: str) -> Iterator[str]:

@@ -242,14 +242,13 @@ def render_table(table: Table, most_rows: int | None = None) -> str:
 
 def _cell(text: str) -> str:
     """The text of a cell; lines that four spaces begin are code, as in documentation."""
-    if "\n" not in text and not text.startswith(_CODE_INDENT):
-        return escape(text)
-    return "<br>".join(
-        f"<code>{escape(line.removeprefix(_CODE_INDENT)).replace(' ', '&nbsp;')}</code>"
-        if line.startswith(_CODE_INDENT)
-        else escape(line)
-        for line in text.split("\n")
-    )
+    return "<br>".join(map(_line_of_cell, text.split("\n")))
+
+
+def _line_of_cell(line: str) -> str:
+    code = line.removeprefix(_CODE_INDENT)
+    indent = len(code) - len(code.lstrip(" "))
+    return escape(line) if code == line else f"<code>{'&nbsp;' * indent}{escape(code[indent:])}</code>"
 
 
 def _figures(figures: list[Figure]) -> str:

@@ -46,20 +46,25 @@ SOURCES = {
     "findings": "inspection.findings",
     "targets": "jaxscope.targets().frame",
 }
-COUNTING, LIBRARIES, ADVICE = "FLOPs, op by op", "FLOPs of library calls", "Findings"
+COUNTING, LIBRARIES = "FLOPs, op by op", "FLOPs of library calls"
+_HEADING = "heading"
+_ENTRIES = ("entry", "entries")
 
 
 def reference_tables(words: str = "") -> list[Table]:
     """Every table of the manual, or of them the rows that hold these words, in any case."""
-    tables = [*_tables_of_columns(), _counting_rules(), _library_rules(), _findings()]
+    tables = [*_tables_of_columns(), _counting_rules(), _library_rules(), *_findings()]
     if not words:
         return tables
     found = []
     for table in tables:
-        is_asked_for = _holds(words, table["title"]) or _holds(words, table["source"])
-        rows = [row for row in table["rows"] if is_asked_for or any(_holds(words, cell) for cell in row["cells"])]
+        about = [row for row in table["rows"] if any(_holds(words, cell) for cell in row["cells"])]
+        # The headings of a finding are one text.
+        is_whole = _holds(words, table["title"]) or _holds(words, table["source"])
+        is_whole = is_whole or (bool(about) and table["columns"][0]["key"] == _HEADING)
+        rows = table["rows"] if is_whole else about
         if rows:
-            found.append(Table({**table, "rows": rows}))
+            found.append(Table({**table, "rows": rows, "summary": format_count(len(rows), _ENTRIES)}))
     return found
 
 
@@ -97,14 +102,11 @@ def _library_rules() -> Table:
     return _table(LIBRARIES, "", ("rule", "calls such as", "what one call counts", "source"), [*programs, *compilers])
 
 
-def _findings() -> Table:
-    headings = tuple(FINDINGS[0].documentation)
-    return _table(
-        ADVICE,
-        "inspection.findings",
-        ("rule", "title", *(heading.lower() for heading in headings)),
-        [(rule.key, rule.title, *(rule.documentation[heading] for heading in headings)) for rule in FINDINGS],
-    )
+def _findings() -> Iterator[Table]:
+    for rule in FINDINGS:
+        yield _table(
+            rule.title, f"inspection.findings, rule {rule.key}", (_HEADING, "text"), [*rule.documentation.items()]
+        )
 
 
 def _table(title: str, source: str, labels: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:
@@ -112,9 +114,12 @@ def _table(title: str, source: str, labels: Sequence[str], rows: Sequence[tuple[
         key=title,
         title=title,
         source=source,
-        summary=format_count(len(rows), ("entry", "entries")),
+        summary=format_count(len(rows), _ENTRIES),
         tone="",
-        columns=[Column(key=label, label=label, align="left", code=not at, help="") for at, label in enumerate(labels)],
+        columns=[
+            Column(key=label, label=label, align="left", code=not at and label != _HEADING, help="")
+            for at, label in enumerate(labels)
+        ],
         rows=[row_of(*cells) for cells in rows],
         notes=[],
         empty="",
