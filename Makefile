@@ -41,28 +41,28 @@ test-js: bundle ## tests of the front end that need no browser
 	cd js && npm test --silent
 
 test-python: install bundle ## tests that need no browser
-	$(BIN)/python -m pytest -m "not ui and not packaging and ($(WHICH))" -n 2 --dist loadfile
+	$(BIN)/python -m pytest --ignore tests/ui --ignore tests/test_wheel.py -m "$(WHICH)" -n 2 --dist loadfile
 
 test-ui: install bundle ## tests in headless Chromium
-	$(BIN)/python -m pytest -m ui -n 2 --dist loadfile
+	$(BIN)/python -m pytest tests/ui -n 2 --dist loadfile
 
 test-lab: install bundle ## the part of test-ui that runs jaxscope.show in JupyterLab
-	$(BIN)/python -m pytest -m ui tests/ui/test_show.py
+	$(BIN)/python -m pytest tests/ui/test_show.py
 
 pictures: install bundle ## take pictures of what test-ui opens, to look at, into tests/ui/screenshots
-	$(BIN)/python -m pytest -m ui -n 2 --dist loadfile --pictures
+	$(BIN)/python -m pytest tests/ui -n 2 --dist loadfile --pictures
 
 test-notebooks: install bundle ## run every notebook and compare the cells that are marked for it
 	$(BIN)/python -m pytest --nbval-lax --nbval-cell-timeout=120 notebooks -p no:cacheprovider
 
 test-wheel: install bundle ## build the wheel and look inside
-	$(BIN)/python -m pytest -m packaging
+	$(BIN)/python -m pytest tests/test_wheel.py
 
 bench: install bundle ## speed as ratios to JAX's own work, and reading 48 layers in Chromium
 	$(BIN)/python -m tests.bench --browser 12
 
 goldens: install bundle ## rewrite the golden files; look at the difference before you commit it
-	$(BIN)/python -m pytest -q -m "not ui and not packaging" --update-goldens
+	$(BIN)/python -m pytest -q --ignore tests/ui --ignore tests/test_wheel.py --update-goldens
 
 notebooks: install bundle ## run every notebook and write its outputs
 	$(BIN)/python -m tests.notebooks

@@ -16,6 +16,12 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_collection_modifyitems(items):
+    """Files that take long go first, so that no core is left with one of them at the end."""
+    long = {item.path for item in items if item.get_closest_marker("slow") or "lab" in item.fixturenames}
+    items.sort(key=lambda item: item.path not in long)
+
+
 @pytest.fixture
 def update_goldens(request):
     """Whether golden files are to be written rather than compared."""
