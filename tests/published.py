@@ -28,10 +28,13 @@ class Network:
 
 NETWORKS = (
     Network("VGG16", 15.3e9, "He et al., Deep Residual Learning, 2015, section 3.3 gives VGG-16's 15.3 billion FLOPs"),
+    Network("VGG19", 19.6e9, "He et al., Deep Residual Learning, 2015, figure 3"),
     Network("ResNet50", 3.8e9, "He et al., Deep Residual Learning, 2015, table 1"),
     Network("ResNet152", 11.3e9, "He et al., Deep Residual Learning, 2015, table 1"),
+    Network("MobileNet", 569e6, "Howard et al., MobileNets, 2017, table 4"),
     Network("MobileNetV2", 300e6, "Sandler et al., MobileNetV2, 2018, table 4"),
     Network("EfficientNetB0", 0.39e9, "Tan and Le, EfficientNet, 2019, table 2"),
+    Network("ConvNeXtTiny", 4.5e9, "Liu et al., A ConvNet for the 2020s, 2022, table 1"),
 )
 
 

@@ -48,6 +48,10 @@ def test_the_table_of_an_inspection_has_the_same_figures():
     layers = frame.loc[["convolution", "dot_general"]]
     counted = int((layers["flops"] + layers["padding_flops"]).sum()) / 2
     assert counted == pytest.approx(network.multiply_adds, rel=TOLERANCE)
+    # What runs: one rule for both texts.
+    compiled = inspection.cost_by("op", stage="hlo").set_index("op")
+    runs = compiled.loc[compiled.index.intersection(["convolution", "dot", "custom-call"])]
+    assert int((runs["flops"] + runs["padding_flops"]).sum()) / 2 == counted
     # XLA leaves padding out as well, so nothing of it is in the difference to XLA's figure.
     assert layers["padding_flops"].sum() > 0
     assert not inspection.reconciliation["cause"].isin(["not explained"]).any()

@@ -159,10 +159,25 @@ def repeated(x, w):
     return jax.lax.scan(lambda c, _: (c @ w + 1, None), x, None, length=5)[0]
 
 
+def looked_up(x, w):
+    """Rows, numbers of a row, and rows that are added to."""
+    rows = x[:, 0].astype(jnp.int32)
+    return (
+        w.at[rows].get(mode="clip"),
+        w[0].astype(jnp.float32).at[rows].get(mode="clip"),
+        w.at[rows].add(x, mode="promise_in_bounds"),
+    )
+
+
+def kept(x, w):
+    """Each step is kept, in room that is set aside before the loop."""
+    return jax.lax.scan(lambda c, _: (jnp.tanh(c @ w), c.sum(0)), x, None, length=5)
+
+
 @pytest.mark.parametrize(
     "target", [pytest.param("cuda:h100", marks=(CUDA, CUDA_TEXT)), pytest.param("tpu:v5e:2x2", marks=TPU)]
 )
-@pytest.mark.parametrize("function", [sums, repeated])
+@pytest.mark.parametrize("function", [sums, repeated, looked_up, kept])
 def test_programs_for_machines_that_are_not_here(target, function):
     """CUDA is counted by XLA's model for CPUs, TPUs by their own: tiles are padded, tables take 512 bytes."""
     frame = jaxscope.inspect(function, "bf16[64,256]", "bf16[256,256]", target=target).reconciliation

@@ -187,7 +187,7 @@ _COST = (
         "Asked for",
         "jaxscope's own figure for the StableHLO, loops multiplied by their trip counts, over all devices.",
         "jaxscope's rules for each op.",
-        "When nothing was lowered; of bytes, which StableHLO's ops do not move; of parts. Opaque calls are left out.",
+        "When nothing was lowered; of bytes, which StableHLO's ops do not move; of parts. What it leaves out, the data frame says.",
         "right",
     ),
     Entry(
@@ -195,7 +195,7 @@ _COST = (
         "Runs",
         "jaxscope's own figure for the compiled program, loops multiplied by their trip counts, for one device.",
         "jaxscope's rules for each instruction.",
-        "When there is no compiled text; of parts. Opaque calls are left out.",
+        "When there is no compiled text; of parts. What it leaves out, the data frame says.",
         "right",
     ),
     Entry(

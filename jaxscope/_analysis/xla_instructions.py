@@ -12,13 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxscope._analysis.hlo_attributes import (
-    backend_configuration,
-    numbers,
-    read_convolution_numbers,
-    read_window,
-    whole,
-)
+from jaxscope._analysis.hlo_attributes import numbers, read_convolution_numbers, read_window, whole
+from jaxscope._analysis.xla_of_tpu import custom_call_of_tpu, whole_tiles
 from jaxscope._analysis.xla_sizes import add_single, is_bitcast, valid_positions
 
 if TYPE_CHECKING:
@@ -72,6 +67,11 @@ def _slice(counter: "Counter", number: int) -> Sequence[int]:
 
 def _dynamic_slice(counter: "Counter", number: int) -> Sequence[int]:
     return (2 * counter.size(number) + counter.size(counter.operand(number, 1)),)
+
+
+def _gather(counter: "Counter", number: int) -> Sequence[int]:
+    read = whole_tiles(counter, number, "collapsed_slice_dims")
+    return ((1 + read) * counter.size(number) + counter.size(counter.operand(number, 1)),)
 
 
 def _dynamic_update_slice(counter: "Counter", number: int) -> Sequence[int]:
@@ -166,7 +166,9 @@ def _scatter(counter: "Counter", number: int) -> XlaCount:
     count = (len(operands) - 1) // 2
     updates = operands[count + 1 :]
     indices = counter.size(operands[count]) if count < len(operands) else 0
-    moved = 3 * sum(counter.size(update) for update in updates) + indices
+    # The updates, and what they go to, read and written.
+    times = 1 + 2 * whole_tiles(counter, number, "inserted_window_dims")
+    moved = times * sum(counter.size(update) for update in updates) + indices
     elements = counter.elements(updates[0]) if updates else 0
     return counter.apply(number, [("to_apply", elements)], (moved,))
 
@@ -226,28 +228,11 @@ def _outfeed(counter: "Counter", number: int) -> Sequence[int]:
 
 
 def _custom_call(counter: "Counter", number: int) -> XlaCount:
-    if counter.convention.is_tpu and (known := _custom_call_of_tpu(counter, number)) is not None:
+    if counter.convention.is_tpu and (known := custom_call_of_tpu(counter, number)) is not None:
         return known
     found = _UNKNOWN_FUSED_CALL if counter.is_fused else _UNKNOWN_CALL
     counter.by_op[number] = found.exact
     return found
-
-
-def _custom_call_of_tpu(counter: "Counter", number: int) -> XlaCount | None:
-    """What XLA for TPUs knows of some calls: a kernel's declaration, and the largest few of each row."""
-    attributes = counter.module.attributes(number)
-    target = attributes.get("custom_call_target", "").strip('"')
-    if target == "tpu_custom_call":
-        custom = backend_configuration(attributes).get("custom_call_config", {})
-        cost = custom.get("cost_estimate", {}) if isinstance(custom, dict) else {}
-        figures = [whole(cost, name, 0) for name in ("flops", "transcendentals", "bytes_accessed")]
-        return counter.record(number, (figures[0], figures[1]), (figures[2],))
-    if target == "TopK":
-        results = counter.shape(number).arrays
-        kept = results[0].dimensions[-1] if results and results[0].dimensions else 1
-        elements = counter.elements(counter.operand(number, 0))
-        return counter.record(number, (elements * kept, 0), counter.default_bytes(number))
-    return counter.record(number, (0, 0), counter.default_bytes(number)) if target == "PartialReduce" else None
 
 
 def _call(counter: "Counter", number: int) -> XlaCount | None:
@@ -380,7 +365,7 @@ HANDLERS: dict[str, Handler] = {
     "dynamic-update-slice": _no_figures(_dynamic_update_slice),
     "fft": _fft,
     "fusion": _fusion,
-    "gather": _no_figures(_dynamic_slice),
+    "gather": _no_figures(_gather),
     "infeed": _no_figures(_infeed),
     "map": _map,
     "outfeed": _no_figures(_outfeed),

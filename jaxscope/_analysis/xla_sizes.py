@@ -70,7 +70,7 @@ def likely_convention(version: tuple[int, ...], platform: str) -> XlaConvention:
 
 # Of XLA for TPUs.
 _TABLE_BYTES = 512
-_TILE_OF_UNTILED = (8, 128)
+TILE_OF_TPU = (8, 128)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _array_bytes(array: ArrayType, text: str, convention: XlaConvention) -> int:
     found = _TILES.search(text) if convention.pads_tiles else None
     tiles = tuple(numbers(tile) for tile in _TILE.findall(found[1])) if found else ()
     if convention.is_tpu and not tiles:
-        tiles = (_TILE_OF_UNTILED,)
+        tiles = (TILE_OF_TPU,)
     if tiles:
         order = minor_to_major(text, len(array.dimensions))
         elements = _in_tiles(tuple(max(0, array.dimensions[dimension]) for dimension in reversed(order)), tiles)
