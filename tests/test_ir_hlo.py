@@ -6,7 +6,6 @@ Field numbers are those of ``xla/service/hlo.proto`` and ``xla/xla_data.proto``.
 
 import importlib
 import re
-import time
 
 import jax
 import pytest
@@ -324,14 +323,10 @@ def test_tables_are_closed_folds():
 @pytest.mark.parametrize("path", recorded_files("compiled.hlo.gz"), ids=lambda path: path.parent.name)
 def test_recorded(path):
     text = read_recorded(path)
-    start = time.perf_counter()
     listing = hlo.parse(text)
-    elapsed_s = time.perf_counter() - start
     # In these texts every indented line that assigns is an instruction, and every unindented brace ends a computation.
     assert len(listing.ops) == sum(line.startswith("  ") and " = " in line for line in listing.lines)
     assert len(listing.blocks) == listing.lines.count("}")
-    # 385,000 lines and 51 MB at 48 layers.
-    assert elapsed_s < (2 if "-12-" in path.parent.name else 10)
     if "-12-" in path.parent.name:
         assert_well_formed(listing, text)
         assert_names_resolve(listing)

@@ -6,7 +6,6 @@ order and the number of equations in the text, sub-jaxprs that are printed once 
 
 import ast
 import re
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -294,20 +293,18 @@ def test_binders_that_wrap():
     assert listing.lines[parameters.end_line + 1].lstrip().startswith("]")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SHARED is None, reason=ABSENT)
 @pytest.mark.parametrize("path", recorded_files("jaxpr.txt.gz"), ids=lambda path: path.parent.name)
 def test_recorded(path):
     text = read_recorded(path)
-    start = time.perf_counter()
     listing = jaxpr.parse(text)
-    elapsed_s = time.perf_counter() - start
     assert_well_formed(listing, text)
     assert_names_resolve(listing)
     # The transformer has no scan and no reference: each line with " = " outside a parameter is an equation.
     equations = [line for line in listing.lines if re.match(r"\s*(?:[a-z_]+:\S+ )*(?:[a-z_]+:\S+) = ", line)]
     one_liners = sum(len(re.findall(r"(?:let |; )[a-z]+:\S+ = ", line)) for line in listing.lines)
     assert len(listing.ops) == len(equations) + one_liners
-    assert elapsed_s < (1 if "12" in path.parent.name else 4)
 
 
 PIECES = st.sampled_from(

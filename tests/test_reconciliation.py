@@ -183,3 +183,26 @@ def test_programs_for_machines_that_are_not_here(target, function):
     frame = jaxscope.inspect(function, "bf16[64,256]", "bf16[256,256]", target=target).reconciliation
     assert len(frame[frame["cause"] == "XLA"]) == 3
     assert not frame["cause"].str.contains("not explained|by another rule|missing").any()
+
+
+def embedded(table, indices):
+    return jnp.tanh(table[indices]).sum()
+
+
+def updated(table, indices, updates):
+    return table.at[indices].add(updates), table.at[indices[0]].set(updates[0])
+
+
+@TPU
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (jax.grad(embedded), ("f32[32000,256]", "i32[8,1024]")),
+        (updated, ("f32[32000,512]", "i32[8192]", "f32[8192,512]")),
+    ],
+    ids=["gradient of a lookup", "update"],
+)
+def test_many_updates_which_the_compiler_for_tpus_sorts_first(function, arguments):
+    frame = jaxscope.inspect(function, *arguments, target="tpu:v5e:2x2").reconciliation
+    assert len(frame[frame["cause"] == "XLA"]) == 3
+    assert not frame["cause"].str.contains("not explained|by another rule|missing").any(), frame

@@ -97,6 +97,11 @@ def test_every_line_of_the_model_reaches_the_compiled_program(inspection):
     assert lines["hlo"] == lines["jaxpr"] and len(lines["hlo"]) > 10
 
 
+def test_the_difference_to_the_compilers_own_figures_has_causes(inspection):
+    causes = inspection.reconciliation["cause"]
+    assert causes.eq("XLA").sum() == 3 and not causes.str.contains("not explained|by another rule|missing").any()
+
+
 def piece_bytes(tree):
     """What one device holds of a tree of types, by JAX's own shardings."""
     return sum(

@@ -187,7 +187,8 @@ _COST = (
         "Asked for",
         "jaxscope's own figure for the StableHLO, loops multiplied by their trip counts, over all devices.",
         "jaxscope's rules for each op.",
-        "When nothing was lowered; of bytes, which StableHLO's ops do not move; of parts. What it leaves out, the data frame says.",
+        "When nothing was lowered; of bytes, which StableHLO's ops do not move; of parts. The data frame says what it "
+        "leaves out.",
         "right",
     ),
     Entry(

@@ -9,6 +9,7 @@ from functools import lru_cache
 from jaxscope._analysis.hlo_bytes import NOT_RUN
 from jaxscope._analysis.hlo_module import HloModule
 from jaxscope._analysis.work import Work
+from jaxscope._analysis.xla_of_tpu import gather_or_scatter
 from jaxscope._analysis.xla_sizes import XlaConvention
 from jaxscope._ir.shapes import read_hlo_type
 
@@ -78,6 +79,8 @@ def bytes_reason(module: HloModule, op: int, convention: XlaConvention) -> str:
         return "tables of tuples, which XLA counts as memory"
     if name in NOT_RUN:
         return "instructions that move nothing: ends of asynchronous ones, partition numbers"
+    if convention.is_tpu and gather_or_scatter(module, op) is not None:
+        return "slices of gathers and scatters, of which XLA for TPUs counts the whole tiles"
     numbers = [number for number in (op, *operands) if number >= 0]
     types = [ops[number].type for number in numbers]
     if any("S(" in text for text in types):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jaxscope._analysis.hlo_attributes import numbers, read_convolution_numbers, read_window, whole
-from jaxscope._analysis.xla_of_tpu import custom_call_of_tpu, whole_tiles
+from jaxscope._analysis.xla_of_tpu import custom_call_of_tpu, gather_or_scatter, whole_tiles
 from jaxscope._analysis.xla_sizes import add_single, is_bitcast, valid_positions
 
 if TYPE_CHECKING:
@@ -269,13 +269,12 @@ def _fusion(counter: "Counter", number: int) -> XlaCount | None:
     called = counter.module.called(number, "calls")
     if not called:
         return None
-    if counter.module.attributes(number).get("kind") == "kCustom" and not counter.is_fused:
+    member = None if counter.is_fused else gather_or_scatter(counter.module, number)
+    if member is not None:
         # Of a custom fusion that gathers or scatters, that instruction stands for all.
-        for member in counter.module.members[called[0]]:
-            if counter.ops[member].name in ("gather", "scatter"):
-                found = HANDLERS[counter.ops[member].name](counter, member)
-                counter.by_op[number] = counter.by_op.pop(member)
-                return found
+        found = HANDLERS[counter.ops[member].name](counter, member)
+        counter.by_op[number] = counter.by_op.pop(member)
+        return found
     inner = counter.computation(called[0], is_fused=True)
     if counter.is_fused:
         return inner
@@ -336,6 +335,9 @@ def _parameter_bytes(counter: "Counter", parameter: int) -> int:
         if name == "slice" or (name == "dynamic-slice" and operands[0] == parameter):
             total += counter.size(user)
         elif name == "fusion":
+            # What such a fusion inside another one reads is not counted.
+            if gather_or_scatter(module, user) is not None:
+                continue
             for computation in module.called(user, "calls"):
                 inner = module.parameters(computation)
                 for place, operand in enumerate(operands):

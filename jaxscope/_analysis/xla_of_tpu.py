@@ -12,11 +12,23 @@ from jaxscope._analysis.hlo_attributes import backend_configuration, numbers, wh
 from jaxscope._analysis.xla_sizes import TILE_OF_TPU, minor_to_major
 
 if TYPE_CHECKING:
+    from jaxscope._analysis.hlo_module import HloModule
     from jaxscope._analysis.xla_counts import Counter
     from jaxscope._analysis.xla_instructions import XlaCount
 
 # Room for an array, and a promise: nothing is computed or moved.
 _NOTHING_RUNS = ("AllocateBuffer", "AssumeGatherIndicesInBound")
+
+
+def gather_or_scatter(module: "HloModule", number: int) -> int | None:
+    """The gather or scatter that an instruction is, or that a custom fusion is made for; None for any other."""
+    ops, moving = module.listing.ops, ("gather", "scatter")
+    if ops[number].name in moving:
+        return number
+    if ops[number].name != "fusion" or module.attributes(number).get("kind") != "kCustom":
+        return None
+    members = (member for called in module.called(number, "calls") for member in module.members[called])
+    return next((member for member in members if ops[member].name in moving), None)
 
 
 def custom_call_of_tpu(counter: "Counter", number: int) -> "XlaCount | None":
