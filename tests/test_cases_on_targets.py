@@ -18,7 +18,7 @@ from tests.shared import ABSENT, case_files
 
 FILES = {path.name[:3]: path for path in case_files()}
 
-pytestmark = pytest.mark.skipif(not FILES, reason=ABSENT)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not FILES, reason=ABSENT)]
 
 
 class Machine(NamedTuple):
