@@ -53,7 +53,7 @@ def _figures(facts: Facts, memory: ProgramMemory) -> list[Figure]:
             capacity = known(verdict.capacity_bytes, format_bytes)
             word, tone = ("fits", "good") if margin >= 0 else ("does not fit", "error")
             rest = f"{format_bytes(margin)} to spare" if margin >= 0 else f"{format_bytes(-margin)} too much"
-            note = f"{word} {facts.target.label}: {capacity}, {rest}"
+            note = f"{word} {facts.target.machine}: {format_bytes(verdict.needed_bytes)} of {capacity}, {rest}"
         parts = " ".join(f"{part.name} {part.size_bytes:,}, from {part.source}." for part in verdict.parts)
         figures.append(
             Figure(
