@@ -181,3 +181,8 @@ def test_a_carry_of_forty_leaves_is_told_leaf_by_leaf():
 def test_a_carry_that_varies_over_other_axes_is_told_so():
     (mismatch,) = facts_of("089")["explained"]["trace"]["mismatches"]
     assert mismatch[:2] == ["c", "float32[2]"] and mismatch[2] in ("float32[2]{V:i}", "float32[2]{i}")
+
+
+def test_the_sizes_that_a_product_sums_over_are_numbers():
+    """JAX writes tuples, of one size each nearly always."""
+    assert "sizes 3 and 4." in explained("shapes.matmul")[2].found

@@ -9,6 +9,7 @@ from jax import lax
 
 import jaxscope
 from jaxscope._view.format import format_bytes, format_exact
+from jaxscope._view.memory import memory_page
 from tests.plugins import TPU
 
 LENGTH = 1000
@@ -141,7 +142,7 @@ def test_the_table_of_the_peak_is_the_frame(inspections, name):
     shown = columns_of(inspection)["step_bytes"]
     assert chart["count"] == len(shown) and shown[chart["peak"]] == alive.size_bytes.sum()
     # The compiler's own peak leaves out what lies behind a tuple's pointers; a note then names the fuller instant.
-    higher = f"At instant {shown.index(max(shown)) + 1:,} {format_bytes(max(shown))} are in use"
+    higher = f"{format_bytes(max(shown))} are in use at instant {shown.index(max(shown)) + 1:,}"
     assert any(higher in note for note in live["notes"]) == (max(shown) > shown[chart["peak"]])
     assert max(shown) < chart["top"] < 1.1 * max(shown) and all(0 <= tick["at"] <= 1 for tick in chart["ticks"])
 
@@ -165,3 +166,20 @@ def test_the_verdict_of_a_chip(inspections):
     """A TPU v5e has 16 GB: https://cloud.google.com/tpu/docs/v5e."""
     tab, _ = page(inspections("gradient", target="tpu:v5e:1x1"))
     assert tab["figures"][0]["tone"] == "good" and tab["figures"][0]["note"].startswith("fits ")
+
+
+def test_the_strip_has_the_most_that_is_in_use():
+    """The compiler's report has its peak where the results are copied, after the widened weights are gone."""
+
+    def step(weights, states, x):
+        for weight in weights:
+            x = jnp.tanh(x.astype(jnp.float32) @ weight)
+        return [(weight - 0.1 * state).astype(weight.dtype) for weight, state in zip(weights, states)], states, x.mean()
+
+    arrays = ["bf16[1024,1024]"] * 12
+    facts = jaxscope.inspect(step, arrays, arrays, "bf16[256,1024]")._facts
+    curve = facts.program_memory.curve
+    page = memory_page(facts)
+    assert page.count == f"{format_bytes(max(curve.bytes_in_use))} peak"
+    noted = [figure["note"] for figure in page.figures if figure["label"] == "alive at the peak"]
+    assert ("in use at instant" in noted[0]) == (max(curve.bytes_in_use) > curve.peak_bytes)

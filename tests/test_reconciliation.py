@@ -1,5 +1,7 @@
 """Between our figures and XLA's lie named causes, and nothing else."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -206,3 +208,9 @@ def test_many_updates_which_the_compiler_for_tpus_sorts_first(function, argument
     frame = jaxscope.inspect(function, *arguments, target="tpu:v5e:2x2").reconciliation
     assert len(frame[frame["cause"] == "XLA"]) == 3
     assert not frame["cause"].str.contains("not explained|by another rule|missing").any(), frame
+
+
+def test_the_account_calls_the_figures_as_the_totals_do():
+    text = str(jaxscope.inspect(lambda x: jnp.exp(x @ x), "f32[8,8]"))
+    account = text.split("From jaxscope's figures")[-1].split("\n\n")[0].split("\n")[2:]
+    assert {re.split(" {2,}", line)[1] for line in account} == {"FLOPs", "Transcendentals", "Bytes accessed"}

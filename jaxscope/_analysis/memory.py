@@ -76,6 +76,9 @@ class MemoryTable:
     buffer_assignment: bytes = field(default=b"", repr=False)
 
 
+FOR_ONE_DEVICE = "The figures are for one device."
+
+
 def memory_of(compiled: Any) -> MemoryTable:
     """XLA's memory figures.
 
@@ -90,7 +93,7 @@ def memory_of(compiled: Any) -> MemoryTable:
         for key, attribute, is_host in _FIELDS
     ]
     rows.insert(ROW_KEYS.index(TOTAL), MemoryRow(TOTAL, _total(sizes), TOTAL_FORMULA))
-    notes = [] if isinstance(analysis, Unavailable) else ["The figures are for one device."]
+    notes = [] if isinstance(analysis, Unavailable) else [FOR_ONE_DEVICE]
     if platform == "tpu" and sizes["temporary"] == 0:
         notes.append("On TPU XLA reports no temporaries even where it allocates them.")
     data = getattr(analysis, "serialized_buffer_assignment_proto", b"")

@@ -128,7 +128,8 @@ ROWS = (
         _TYPE,
         _listed("The branches give results of different types: {}.", _ONE_AND_OTHER, "the result"),
         lambda match: (
-            "All branches have to give the same shape: pad the smaller one, or choose before the slice is taken."
+            "All branches have to give the same shape: pad or broadcast the smaller one, or let the branches give only "
+            "what has the same shape, and do the rest behind them."
             if "shape" in " ".join(item.reason for item in mismatches(match.string))
             else "Convert in one of them with `x.astype(...)`: all branches have to give the same type."
         ),

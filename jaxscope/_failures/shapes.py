@@ -19,7 +19,7 @@ ROWS = (
         "Both have to be equal: for x @ w the last of x and the last but one of w. Transpose one, `w.T`, or name the "
         "dimensions with `jnp.einsum`.",
         pattern=r"dot_general requires contracting dimensions to have the same shape, got "
-        r"(?P<left>\([^)]*\)) and (?P<right>\([^)]*\))",
+        r"\((?P<left>[\d, ]*\d),?\) and \((?P<right>[\d, ]*\d),?\)",
         samples=("dot_general requires contracting dimensions to have the same shape, got (3,) and (4,).",),
         page="jax.lax.dot_general",
     ),

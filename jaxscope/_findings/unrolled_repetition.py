@@ -142,7 +142,7 @@ def _observations(program: Program) -> Iterator[Observation]:
     groups = [(sum(run.weight for run in group), group) for group in by_place.values()]
     for weight, group in sorted(groups, key=lambda pair: -pair[0]):
         if weight >= LEAST_SHARE * total:
-            yield _observation(group, weight, total)
+            yield _observation(group, weight, total, len(program.listing("jaxpr").listing.ops))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class _Repetition:
     lines: tuple[ListingLine, ...]
 
 
-def _observation(group: Sequence[_Repetition], weight: int, total: int) -> Observation:
+def _observation(group: Sequence[_Repetition], weight: int, total: int, printed: int) -> Observation:
     largest = max(group, key=lambda repetition: repetition.weight)
     first, last = largest.python_lines
     where = f"line {first}" if first == last else f"lines {first} to {last}"
@@ -162,10 +162,12 @@ def _observation(group: Sequence[_Repetition], weight: int, total: int) -> Obser
     found = f"{body} from {where} of {display_name(largest.frames[0].file)} stand {largest.run.turns} times in a row"
     if len(group) > 1:
         found += f", and {format_count(len(group) - 1, ('other group', 'other groups'))} from there likewise"
-    turns = f"{largest.run.turns} times" if len(group) == 1 else "as often"
+    once = f"these equations once instead of {largest.run.turns} times" if len(group) == 1 else "each group once"
+    # The text of a jaxpr, which the strip counts, has a function once that is called often.
+    how = "" if total == printed else ", those of called functions at each call"
     return Observation(
-        found=f"{found}: {weight:,} of {total:,} equations ({format_share(weight, total)}).",
-        advice=f"jax.lax.scan over stacked parameters has these equations once instead of {turns}: it traces and "
+        found=f"{found}: {weight:,} of {total:,} equations ({format_share(weight, total)}){how}.",
+        advice=f"jax.lax.scan over stacked parameters has {once}: it traces and "
         "compiles faster. Flax has nnx.scan; in Equinox, stack layers with eqx.filter_vmap. It may run slower where "
         "a turn is short.",
         frames=largest.frames,

@@ -354,7 +354,8 @@ def _as_saved(view: View) -> View:
 def _table_as_saved(table: Table) -> Table:
     if "request" not in table:
         return table
-    saved = Table({**table, "notes": [*table["notes"], NOT_OPENED]})
+    note = f"The compiler's own account is made by compiling once more. {NOT_OPENED}"
+    saved = Table({**table, "notes": [*table["notes"], note]})
     del saved["request"]
     return saved
 

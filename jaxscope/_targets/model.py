@@ -99,6 +99,11 @@ class Target:
     reason: str = ""
 
     @property
+    def machine(self) -> str:
+        """The label without what it says of this computer, for use in a sentence."""
+        return self.label.partition(" — ")[0]
+
+    @property
     def attached(self) -> bool:
         """Whether the hardware is here."""
         return self.kind == "attached"

@@ -300,7 +300,11 @@ def _table_tab(facts: Facts, key: str, title: str, build: Callable[[Facts], Page
         return tab
     page = build(facts)
     more = _type_flow(facts) if key == "types" else []
-    tab.update(status="done", count=page.count, figures=page.figures, tables=[*page.tables, *more])
+    # The sign of a warning stands beside what it warns of.
+    warned = [table["key"] for table in more if table["tone"] == "warning"]
+    tab.update(
+        status="done", count=" · ".join([page.count, *warned]), figures=page.figures, tables=[*page.tables, *more]
+    )
     if page.call is not None:
         tab["call"] = page.call
     return tab

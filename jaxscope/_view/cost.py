@@ -143,7 +143,7 @@ def _xla_note(value: float | Unavailable | None, show: Callable[[float], str]) -
 
 
 def _roofline_figures(roofline: Roofline, facts: Facts) -> list[Figure]:
-    name = facts.target.label
+    name = facts.target.machine
     figures = []
     main = roofline.main_peak
     if main is not None and roofline.ridge is not None:
@@ -160,7 +160,9 @@ def _roofline_figures(roofline: Roofline, facts: Facts) -> list[Figure]:
         )
     if roofline.seconds:
         left_out = len(roofline.left_out)
-        note = f"mostly {roofline.bound}-bound" + (f"; {left_out} kernels left out" if left_out else "")
+        note = f"mostly {roofline.bound}-bound" + (
+            f"; {format_count(left_out, ('kernel', 'kernels'))} left out" if left_out else ""
+        )
         figures.append(
             Figure(
                 label="time, at least",

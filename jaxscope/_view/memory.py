@@ -38,7 +38,8 @@ def memory_page(facts: Facts) -> Page:
     verdict = memory.verdict
     count = known(verdict.needed_bytes, format_bytes).replace(MISSING, "")
     if isinstance(curve, MemoryCurve):
-        count = f"{format_bytes(curve.peak_bytes)} peak"
+        # The strip has room for one figure: the one that a device has to have room for.
+        count = f"{format_bytes(max(curve.peak_bytes, curve.highest_bytes))} peak"
     return Page(count, _figures(facts, memory), tables)
 
 
@@ -53,7 +54,7 @@ def _figures(facts: Facts, memory: ProgramMemory) -> list[Figure]:
             capacity = known(verdict.capacity_bytes, format_bytes)
             word, tone = ("fits", "good") if margin >= 0 else ("does not fit", "error")
             rest = f"{format_bytes(margin)} to spare" if margin >= 0 else f"{format_bytes(-margin)} too much"
-            note = f"{word} {facts.target.label}: {capacity}, {rest}"
+            note = f"{word} {facts.target.machine}: {format_bytes(verdict.needed_bytes)} of {capacity}, {rest}"
         parts = " ".join(f"{part.name} {part.size_bytes:,}, from {part.source}." for part in verdict.parts)
         figures.append(
             Figure(
@@ -71,7 +72,7 @@ def _figures(facts: Facts, memory: ProgramMemory) -> list[Figure]:
             Figure(
                 label="alive at the peak",
                 value=format_bytes(curve.peak_bytes),
-                note=f"instant {curve.peak_instant + 1:,} of {len(curve.bytes_alive):,}",
+                note=f"instant {curve.peak_instant + 1:,} of {len(curve.bytes_alive):,}" + _highest(curve),
                 help="The values that are needed at the fullest instant of the schedule, without padding and gaps. "
                 f"Source: {curve.source}.",
                 tone="",
@@ -199,8 +200,8 @@ def _live_tables(facts: Facts, memory: ProgramMemory) -> list[Table]:
         )
     if curve.highest_bytes > curve.peak_bytes:
         table["notes"].append(
-            f"The peak is where the compiler's report has it. At instant {curve.highest_instant + 1:,} "
-            f"{format_bytes(curve.highest_bytes)} are in use: the report measures parts of tuples by their tables."
+            "The peak is where the compiler's report has it, and the report measures parts of tuples by their tables. "
+            f"Counted in full, {format_bytes(curve.highest_bytes)} are in use at instant {curve.highest_instant + 1:,}."
         )
     table["chart"] = Steps(
         kind="steps",
@@ -217,6 +218,13 @@ def _live_tables(facts: Facts, memory: ProgramMemory) -> list[Table]:
         ticks=byte_ticks(top),
     )
     return [table]
+
+
+def _highest(curve: MemoryCurve) -> str:
+    """What is in use where more is than at the compiler's peak."""
+    if curve.highest_bytes <= curve.peak_bytes:
+        return ""
+    return f"; {format_bytes(curve.highest_bytes)} in use at instant {curve.highest_instant + 1:,}"
 
 
 def _bytes_shown(curve: MemoryCurve) -> list[int]:

@@ -3,6 +3,7 @@
 Input: the account of a program. Output: the table; none where there is no compiled text.
 """
 
+from jaxscope._analysis import columns
 from jaxscope._analysis.reconciliation import NOT_EXPLAINED, Reconciliation
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._view.cells import MISSING, column_list, row_of
@@ -18,8 +19,8 @@ def reconciliation_tables(account: CostAccount) -> list[Table]:
         rows += _reconciliation_rows(account, one)
     if not rows:
         return []
-    columns = column_list("reconciliation", "figure", "cause", "amount", "ops", "where")
-    columns[-1]["code"] = True
+    shown = column_list("reconciliation", "figure", "cause", "amount", "ops", "where")
+    shown[-1]["code"] = True
     return [
         Table(
             key="reconciliation",
@@ -27,7 +28,7 @@ def reconciliation_tables(account: CostAccount) -> list[Table]:
             source="both conventions, instruction by instruction",
             summary="",
             tone="warning" if any(one.unexplained for one in account.facts.reconciliations) else "",
-            columns=columns,
+            columns=shown,
             rows=rows,
             notes=[],
             empty="",
@@ -36,21 +37,22 @@ def reconciliation_tables(account: CostAccount) -> list[Table]:
 
 
 def _reconciliation_rows(account: CostAccount, one: Reconciliation) -> list[Row]:
+    figure = columns.row("cost", one.figure).label
     if isinstance(one.xla, Unavailable):
-        return [row_of(one.figure, f"XLA's figure is missing: {one.xla.reason}", MISSING, MISSING, "")]
-    rows = [row_of(one.figure, "jaxscope", format_exact(one.ours), MISSING, "")]
+        return [row_of(figure, f"XLA's figure is missing: {one.xla.reason}", MISSING, MISSING, "")]
+    rows = [row_of(figure, "jaxscope", format_exact(one.ours), MISSING, "")]
     for cause in one.causes:
         where = ", ".join(account.name(op) for op in cause.ops[:3])
         more = f", … {len(cause.ops) - 3:,} more" if len(cause.ops) > 3 else ""
-        row = row_of(one.figure, cause.reason, _signed(cause.amount), format_exact(len(cause.ops)), where + more)
+        row = row_of(figure, cause.reason, _signed(cause.amount), format_exact(len(cause.ops)), where + more)
         if cause.ops:
             row["link"] = account.link(cause.ops[0])
         rows.append(row)
     if one.unexplained:
-        row = row_of(one.figure, NOT_EXPLAINED, _signed(one.unexplained), MISSING, "")
+        row = row_of(figure, NOT_EXPLAINED, _signed(one.unexplained), MISSING, "")
         row["tone"] = "warning"
         rows.append(row)
-    rows.append(row_of(one.figure, "XLA", format_exact(one.xla), MISSING, ""))
+    rows.append(row_of(figure, "XLA", format_exact(one.xla), MISSING, ""))
     return rows
 
 

@@ -46,7 +46,7 @@ def roofline_tables(account: CostAccount) -> list[Table]:
     if len(roofline.kernels) > len(shown):
         notes.append(f"{len(roofline.kernels) - len(shown):,} more kernels: inspection.roofline.")
     sources = dict.fromkeys(
-        f"{figure.source.title}{': ' + figure.note if figure.note else ''}"
+        f"{figure.source.title}{': ' + figure.note.rstrip('.') if figure.note else ''}"
         for figure in (*roofline.peaks.values(), roofline.bandwidth)
     )
     notes.append("Peaks and bandwidth: " + "; ".join(sources) + ".")

@@ -187,7 +187,7 @@ def _argument_row(leaf: Leaf, split: bool) -> Row:
         row = row_of(leaf.path, f"static = {leaf.value}", *missing, leaf.note)
         row["tone"] = "muted"
         return row
-    donated = MISSING
+    donated = "no"
     if leaf.donated:
         donated = f"yes, to {leaf.aliased}" if not isinstance(leaf.aliased, Unavailable) else "yes, but not used"
     dropped = MISSING
@@ -209,13 +209,15 @@ def _argument_row(leaf: Leaf, split: bool) -> Row:
 
 def _output_table(signature: Signature) -> Table:
     split = _is_split(signature)
+    columns = column_list("signature", "path", "type", "size_bytes", "sharding", *_pieces(split), "note")
+    columns[0]["label"] = "Result"
     return Table(
         key="outputs",
         title="Results",
         source="JAX",
         summary=format_count(len(signature.outputs), ("array", "arrays")),
         tone="",
-        columns=column_list("signature", "path", "type", "size_bytes", "sharding", *_pieces(split), "note"),
+        columns=columns,
         rows=[
             row_of(
                 leaf.path,

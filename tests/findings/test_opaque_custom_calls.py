@@ -1,10 +1,13 @@
 """Custom calls that neither XLA nor jaxscope can look into."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import pytest
 from jax.experimental import pallas as pl
 
+import jaxscope
 from tests.findings import findings_of, source_of
 from tests.findings.texts import findings_of_text
 from tests.plugins import TPU
@@ -103,6 +106,27 @@ def test_not_found_in_a_pallas_kernel_with_an_estimate():
     assert not findings_of(
         KEY, lambda x: jnp.sin(kernel_of(x, cost_estimate=estimate)), "f32[1024,1024]", target="tpu:v5e:2x2"
     )
+
+
+def attention(q, k, v):
+    scores = jnp.einsum("htd,hsd->hts", q, k) / jnp.sqrt(q.shape[-1])
+    weights = jnp.exp(scores - scores.max(-1, keepdims=True))
+    return jnp.einsum("hts,hsd->htd", weights / weights.sum(-1, keepdims=True), v)
+
+
+@TPU
+def test_not_found_in_a_kernel_that_xla_put_in_itself():
+    """Nobody can give XLA's own kernel an estimate; the figures that lack it say so where they stand."""
+    inspection = jaxscope.inspect(attention, *["f32[8,128,64]"] * 3, targets=["cpu", "tpu:v5e:2x2"])
+    on_tpu = inspection.for_target("tpu:v5e:2x2")
+    if 'custom_call_target="tpu_custom_call"' not in on_tpu.hlo:
+        pytest.skip("this XLA makes no kernel of softmax")
+    assert KEY not in list(on_tpu.findings.rule)
+    text = str(inspection)
+    assert "note: tpu:v5e:2x2: 1 opaque call that nobody can look into: its figures are too small." in text
+    assert "note: tpu:v5e:2x2: On TPU XLA reports no temporaries even where it allocates them." in text
+    assert "; 1 kernel left out" in text
+    assert re.search(r"fits TPU v5e 2x2, 4 chips: [\d.]+ MiB of 16\.0 GiB, 16\.0 GiB to spare", text)
 
 
 def test_not_found_in_a_decomposition_nor_a_callback():

@@ -32,6 +32,7 @@ def test_found_with_the_number_of_turns_and_the_line_of_the_loop():
 def test_found_once_for_a_loop_forward_and_backward():
     (finding,) = findings_of(KEY, jax.grad(network), WEIGHTS, "f32[8]")
     assert "1 other group from there likewise" in finding.observation.found
+    assert "has each group once: it traces" in finding.observation.advice
     assert source_of(finding) == "x = layer(x, weight)"
 
 
@@ -45,6 +46,7 @@ def test_found_where_a_jitted_function_is_called_again_and_again():
 
     (finding,) = findings_of(KEY, calls, WEIGHTS, "f32[8]")
     assert "stand 12 times in a row" in finding.observation.found
+    assert finding.observation.found.endswith("those of called functions at each call.")
 
 
 def test_found_without_a_product_where_a_value_goes_from_turn_to_turn():
@@ -58,6 +60,7 @@ def test_found_without_a_product_where_a_value_goes_from_turn_to_turn():
 
     (finding,) = findings_of(KEY, solve, "f32[3]")
     assert "stand 100 times in a row" in finding.observation.found
+    assert "at each call" not in finding.observation.found
     assert source_of(finding) == "y = y + 0.01 * slope(y)"
 
 
