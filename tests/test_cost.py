@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from jax import export
 
+import jaxscope
 from jaxscope._analysis import cost
 from jaxscope._analysis.cost import cost_frame, cost_of
 from jaxscope._analysis.unavailable import Unavailable
@@ -108,6 +109,24 @@ def test_missing_figures_have_a_reason(answer, reason):
     assert reason in by_key(table)["flops"].before.reason
     frame = cost_frame(table).set_index("figure")
     assert frame["after"].isna()["flops"] and reason in frame["missing"]["flops"]
+
+
+def test_the_frame_says_what_the_counted_figures_leave_out():
+    """A decomposition alone would be 0 FLOPs, and a loop of unknown length one run, as if that were all."""
+    frame = jaxscope.inspect(lambda x: jnp.linalg.svd(x)[1], "f32[6,6]").cost.set_index("figure")
+    assert frame["counted_after"]["flops"] == 0
+    for figure in ("counted_before", "counted_after"):
+        assert re.search(rf"{figure}: Left out: lapack_\w+: ", frame["missing"]["flops"])
+    assert "Left out" not in frame["missing"]["bytes accessed"]
+
+    repeated = jaxscope.inspect(lambda n, x: jax.lax.fori_loop(0, n, lambda _, c: c @ c, x), "i32[]", "f32[16,16]")
+    frame = repeated.cost.set_index("figure")
+    assert frame["counted_after"]["flops"] == 2 * 16**3
+    assert "counted_after: Loops of unknown length count once: n1." in frame["missing"]["flops"]
+    assert "counted_after: Loops of unknown length count once: n1." in frame["missing"]["bytes accessed"]
+
+    known = jaxscope.inspect(lambda x: jax.lax.fori_loop(0, 3, lambda _, c: c @ c, x), "f32[16,16]").cost
+    assert not known.set_index("figure")["missing"]["flops"]
 
 
 def test_stages_that_were_not_reached():

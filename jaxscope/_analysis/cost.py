@@ -113,7 +113,7 @@ COST_COLUMNS = ("figure", "counted_before", "counted_after", "before", "after", 
 def cost_frame(
     table: CostTable, counted_before: "ProgramCost | None" = None, counted_after: "ProgramCost | None" = None
 ) -> "pandas.DataFrame":
-    """Our figures beside XLA's; missing ones are NA and the reasons of XLA's are in the column ``missing``.
+    """Our figures beside XLA's; missing ones are NA, and the column ``missing`` says why, and what ours leave out.
 
     Args:
         table: XLA's.
@@ -122,13 +122,17 @@ def cost_frame(
     """
     import pandas
 
-    counted = {name: counted_figures(cost) for name, cost in (("before", counted_before), ("after", counted_after))}
+    counts = {"before": counted_before, "after": counted_after}
+    counted = {name: counted_figures(cost) for name, cost in counts.items()}
     rows = []
     for row in table.rows:
         figures = {"before": row.before, "after": row.after}
         reasons = [f"{name}: {value.reason}" for name, value in figures.items() if isinstance(value, Unavailable)]
         known = {name: None if isinstance(value, Unavailable) else value for name, value in figures.items()}
         ours = {f"counted_{name}": figures.get(row.key) for name, figures in counted.items()}
+        for name, cost in counts.items():
+            if cost is not None and row.key in counted[name]:
+                reasons += [f"counted_{name}: {reason}" for reason in _left_out(cost, row.key)]
         facts = {"part": row.is_part, "note": row.note, "missing": " ".join(reasons)}
         rows.append({"figure": row.key, **ours, **known, **facts})
     frame = pandas.DataFrame(rows, columns=list(COST_COLUMNS))
@@ -147,6 +151,16 @@ def counted_figures(cost: "ProgramCost | None") -> dict[str, int]:
         if not any(isinstance(size, Unavailable) for size, _ in sizes):
             figures["bytes accessed"] = sum(size * runs for size, runs in sizes)  # type: ignore[operator,misc]
     return figures
+
+
+def _left_out(cost: "ProgramCost", figure: str) -> list[str]:
+    """What a figure of ours does not hold, a sentence each: without it a 0 looks like no work."""
+    symbols = [loop.symbol for loop in cost.loops if isinstance(loop.trip_count, Unavailable)]
+    found = [f"Loops of unknown length count once: {', '.join(symbols)}."] if symbols else []
+    if figure != "bytes accessed":
+        works = (op.work for op in cost.unknown)
+        found += dict.fromkeys(f"Left out: {work.reason}" for work in works if isinstance(work, Unavailable))
+    return found
 
 
 def _read(stage: Any, name: str, notes: list[str]) -> dict[str, float] | Unavailable:
