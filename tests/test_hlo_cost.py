@@ -404,3 +404,38 @@ def test_products_of_the_recorded_transformer_are_those_of_its_shapes(path):
 def test_products_of_forty_eight_layers(path):
     _, cost = count(read_recorded(path))
     assert sum(one.work.flops for one in cost.ops if one.rule == "dot") == transformer_products(48)
+
+
+FUSED = """HloModule fused, is_scheduled=true
+
+%step (a: f32[5,256], at: s32[], row: f32[256]) -> f32[5,256] {
+  %a = f32[5,256]{1,0} parameter(0)
+  %row = f32[256]{0} parameter(2)
+  %sum = f32[256]{0} add(%row, %row)
+  %one = f32[1,256]{1,0} bitcast(%sum)
+  %at = s32[] parameter(1)
+  %zero = s32[] constant(0)
+  ROOT %kept = f32[5,256]{1,0} dynamic-update-slice(%a, %one, %at, %zero)
+}
+
+ENTRY %main (x: f32[5,256], i: s32[], y: f32[256]) -> f32[5,256] {
+  %x = f32[5,256]{1,0} parameter(0)
+  %i = s32[] parameter(1)
+  %y = f32[256]{0} parameter(2)
+"""
+AT_ONCE = "  ROOT %out = f32[5,256]{1,0} fusion(%x, %i, %y), kind=kLoop, calls=%step\n}\n"
+MEANWHILE = (
+    "  %start = ((f32[5,256]{1,0}, s32[], f32[256]{0}), f32[5,256]{1,0}, u32[])"
+    " fusion-start(%x, %i, %y), kind=kLoop, calls=%step\n"
+    "  ROOT %out = f32[5,256]{1,0} fusion-done(%start)\n}\n"
+)
+
+
+@pytest.mark.parametrize("rest", [AT_ONCE, MEANWHILE], ids=["fusion", "fusion-start"])
+def test_a_fusion_that_runs_meanwhile_costs_what_a_fusion_costs(rest):
+    """XLA for GPUs starts fusions that others need not wait for; what they give holds what they are given."""
+    cost = count_hlo(parse(FUSED + rest))
+    assert cost.total.with_loops_once.flops == 256
+    (kernel,) = cost.kernels
+    # The row and where it goes are read, the row is written; the other four rows stay where they are.
+    assert (kernel.work.flops, kernel.bytes_read, kernel.bytes_written) == (256, 4 * 256 + 4, 4 * 256)

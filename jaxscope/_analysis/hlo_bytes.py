@@ -34,6 +34,7 @@ NOT_RUN = frozenset(
         "constant",
         "copy-done",
         "domain",
+        "fusion-done",
         "get-dimension-size",
         "get-tuple-element",
         "opt-barrier",
@@ -119,7 +120,7 @@ class _Bytes:
     def of(self, number: int) -> tuple[int, int]:
         name = self.ops[number].name
         operands = self.module.operands[number]
-        if name == "fusion":
+        if name in ("fusion", "fusion-start"):
             return self._fusion(number)
         if name in ("copy-start", "slice-start"):
             # The result is the copy, its source and a mark.
@@ -203,7 +204,9 @@ class _Bytes:
             amount = self._read(parameter, targets, operand)
             read += max(0, amount - seen.get(operand, 0))
             seen[operand] = max(amount, seen.get(operand, 0))
-        sizes = bytes_in_memory(self.ops[number].type)
+        # The start of an asynchronous fusion gives its operands too; what it writes is what its root is.
+        root = module.roots[computation] if self.ops[number].name == "fusion-start" else number
+        sizes = bytes_in_memory(self.ops[root if root >= 0 else number].type)
         written = 0
         for place, size in enumerate(sizes):
             update = updated.get(place)

@@ -35,7 +35,7 @@ from jaxscope._analysis.work import (
 from jaxscope._ir.model import Listing
 
 # Instructions that run computations as a whole; "fusion" runs inside a kernel of its own.
-_CONTROL = frozenset(("async-start", "call", "conditional", "fusion", "while"))
+_CONTROL = frozenset(("async-start", "call", "conditional", "fusion", "fusion-start", "while"))
 # Opcodes of XLA for TPU that are in no specification: parts of an array are copied from one memory to another.
 _TPU_COPIES = frozenset(("slice-start", "slice-done"))
 # What begins a collective and may stand in several fusions, each doing a part of it.
@@ -160,7 +160,7 @@ class _Walk:
             found.steps += (_Step(branch, is_dearest=place == dearest) for place, branch in enumerate(branches))
         else:
             called = module.called(number, "calls", "to_apply", "called_computations")
-            found.steps += (_Step(callee, is_fused=name == "fusion") for callee in self._run(called))
+            found.steps += (_Step(callee, is_fused=name in ("fusion", "fusion-start")) for callee in self._run(called))
 
     def _run(self, computations: tuple[int, ...]) -> Iterator[int]:
         """Those of the computations that can be run: one that runs itself cannot."""
@@ -351,7 +351,7 @@ def _kernels(walk: _Walk, computation: int, runs: Runs, is_counted: bool) -> Ite
         if name in NOT_RUN:
             continue
         work: Work | Unavailable
-        if name == "fusion":
+        if name in ("fusion", "fusion-start"):
             called = module.called(number, "calls")
             work, dtype = _inside(walk, called[0]) if called else (NO_WORK, "")
         elif (counted := entries.get(number)) is not None:

@@ -187,7 +187,7 @@ class _Difference:
                 branches = module.branches(op)
                 if branches:
                     steps.append(_Step(op, ((branches[self.dearest.get(op, 0)], 1),)))
-            elif name in ("fusion", "call", "async-start"):
+            elif name in ("fusion", "fusion-start", "call", "async-start"):
                 called = module.called(op, "calls", "to_apply", "called_computations")
                 steps.append(_Step(op, tuple((callee, 1) for callee in called)))
         return steps

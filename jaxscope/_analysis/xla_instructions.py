@@ -289,10 +289,12 @@ def _written(counter: "Counter", number: int, computation: int) -> list[int]:
     """The arrays that a fusion gives; of one that updates a slice in place, the slice."""
     ops, module = counter.ops, counter.module
     root = module.roots[computation]
-    sizes = list(counter.shape(number).sizes)
+    # The start of an asynchronous fusion gives its operands too; what it writes is what its root is.
+    shape = counter.shape(root if ops[number].name == "fusion-start" else number)
+    sizes = list(shape.sizes)
     if root < 0:
         return sizes
-    if not counter.shape(number).is_tuple:
+    if not shape.is_tuple:
         parts = (root,)
     elif ops[root].name == "tuple":
         parts = module.operands[root]
@@ -367,6 +369,7 @@ HANDLERS: dict[str, Handler] = {
     "dynamic-update-slice": _no_figures(_dynamic_update_slice),
     "fft": _fft,
     "fusion": _fusion,
+    "fusion-start": _fusion,
     "gather": _no_figures(_gather),
     "infeed": _no_figures(_infeed),
     "map": _map,
