@@ -26,6 +26,7 @@ from jaxscope._analysis.collectives import Collective, collectives_of
 from jaxscope._analysis.compiled_call import CompiledCall, mesh_of_inputs, write_compiled_call
 from jaxscope._analysis.cost import CostTable, cost_of
 from jaxscope._analysis.donation import Donation, donations_of
+from jaxscope._analysis.fusion_places import place_fusions
 from jaxscope._analysis.hlo_cost import count_module
 from jaxscope._analysis.hlo_module import HloModule, read_module
 from jaxscope._analysis.memory import MemoryTable, memory_of
@@ -119,6 +120,7 @@ class Facts:
         self._explanations: dict[str, Explanation] = {}
         self._costs: dict[str, ProgramCost] = {}
         self._roll_ups: dict[str, RollUp] = {}
+        self._placed: dict[str, LinkedListing] = {}
         self._dump: dict[str, str] | None = None
         self._refusals: dict[str, UnavailableError] = {}
         self.dump_seconds: float | None = None
@@ -446,10 +448,20 @@ class Facts:
     def roll_up(self, key: str) -> RollUp:
         """The same, to be summed by line, function, scope, op or kernel."""
         if key not in self._roll_ups:
-            linked = self.listing(key)
-            whole = complete_stacks(linked) if key == "stablehlo" else linked
-            self._roll_ups[key] = RollUp(self.program_cost(key), whole)
+            self._roll_ups[key] = RollUp(self.program_cost(key), self.placed_listing(key))
         return self._roll_ups[key]
+
+    def placed_listing(self, key: str) -> LinkedListing:
+        """A listing with the stacks that costs and buffers belong to, which say more than links do.
+
+        Those of StableHLO reach up to the program, a fusion of HLO that names no place has that of what is fused.
+        """
+        if key not in self._placed:
+            linked = self.listing(key)
+            self._placed[key] = (
+                complete_stacks(linked) if key == "stablehlo" else place_fusions(linked, lambda: self.hlo_module)
+            )
+        return self._placed[key]
 
     def cost_or_none(self, key: str) -> ProgramCost | None:
         """The same; None where there is no such text, which its own tab explains."""
@@ -472,7 +484,7 @@ class Facts:
             UnavailableError: Neither text is there.
         """
         key = "hlo" if self._stage_listing("hlo") is not None else "stablehlo"
-        return key, self.listing(key), self.program_cost(key)
+        return key, self.placed_listing(key), self.program_cost(key)
 
     @cached_property
     def roofline(self) -> Roofline | Unavailable:

@@ -335,7 +335,7 @@ class Inspection:
         Without rows where nothing is known of the target; ``frame.attrs["missing"]`` then says why. With several
         targets, a column ``target`` comes first.
         """
-        return self._frame(lambda facts: roofline_frame(facts.roofline, facts.listing("hlo")))
+        return self._frame(lambda facts: roofline_frame(facts.roofline, facts.placed_listing("hlo")))
 
     @property
     def reconciliation(self) -> "pd.DataFrame":
@@ -343,7 +343,7 @@ class Inspection:
 
         With several targets, a column ``target`` comes first.
         """
-        return self._frame(lambda facts: reconciliation_frame(facts.reconciliations, facts.listing("hlo")))
+        return self._frame(lambda facts: reconciliation_frame(facts.reconciliations, facts.placed_listing("hlo")))
 
     @property
     def memory(self) -> "pd.DataFrame":
@@ -359,7 +359,7 @@ class Inspection:
         Raises:
             UnavailableError: There is no compiled text, or no schedule in it.
         """
-        return self._frame(lambda facts: buffers_frame(facts.memory_curve, facts.listing("hlo")))
+        return self._frame(lambda facts: buffers_frame(facts.memory_curve, facts.placed_listing("hlo")))
 
     def alive(self, instant: int | None = None) -> "pd.DataFrame":
         """Who is alive at an instant of the schedule, the largest first, with a running sum.
@@ -377,7 +377,7 @@ class Inspection:
 
         def frame(facts: Facts) -> "pd.DataFrame":
             try:
-                return alive_frame(facts.memory_curve, facts.listing("hlo"), instant)
+                return alive_frame(facts.memory_curve, facts.placed_listing("hlo"), instant)
             except IndexError as error:
                 raise InputError(str(error)) from None
 

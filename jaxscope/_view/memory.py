@@ -173,7 +173,7 @@ def _live_tables(facts: Facts, memory: ProgramMemory) -> list[Table]:
     if isinstance(curve, Unavailable):
         table["empty"] = curve.reason
         return [table]
-    places = _Places(facts.listing("hlo"))
+    places = _Places(facts.placed_listing("hlo"))
     alive = curve.alive_at(curve.peak_instant)
     count = len(curve.bytes_alive)
     at_peak = f"instant {curve.peak_instant + 1:,} of {count:,}"
@@ -285,7 +285,7 @@ def live_columns(facts: Facts, key: str) -> LiveColumns:
             line=[],
             cells={},
         )
-    places = _Places(facts.listing("hlo"))
+    places = _Places(facts.placed_listing("hlo"))
     strings: dict[str, int] = {}
 
     def intern(text: str) -> int:
