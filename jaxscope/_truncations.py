@@ -51,6 +51,7 @@ def read_truncation(message: str, frame: Frame | None = None) -> Truncation | No
     return Truncation(match.group(1) or match.group(2), match.group(4), match.group(3) or "", frame)
 
 
+_BEGINNING = "Explicitly requested dtype"
 _OF_PROGRAMS: "weakref.WeakKeyDictionary[Any, tuple[Truncation, ...]]" = weakref.WeakKeyDictionary()
 
 
@@ -63,12 +64,16 @@ def truncations_of(closed_jaxpr: Any, noted: Sequence[Truncation]) -> tuple[Trun
 def noted_truncations() -> Iterator[list[Truncation]]:
     """Collects the truncations that JAX warns of in this block; each request once.
 
-    Like all of `warnings` it changes the whole process: one thread at a time.
+    Who has switched warnings off is told all the same, and is shown none. Like all of `warnings` it changes the whole
+    process: one thread at a time.
     """
     found: list[Truncation] = []
     with warnings.catch_warnings():
-        # Behind the user's own filters, which stay in force; without it Python shows one warning for all lines.
-        warnings.filterwarnings("always", message="Explicitly requested dtype", append=True)
+        # Without it Python shows one warning for all lines.
+        warnings.filterwarnings("always", message=_BEGINNING, append=True)
+        filters = list(warnings.filters)
+        # Before the user's own filters, which are asked when it is noted.
+        warnings.filterwarnings("always", message=_BEGINNING)
         previous = warnings.showwarning
 
         def note(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
@@ -77,7 +82,13 @@ def noted_truncations() -> Iterator[list[Truncation]]:
             known = [(other.frame, other.asked) for other in found]
             if truncation is not None and (truncation.frame, truncation.asked) not in known:
                 found.append(truncation)
-            previous(message, category, filename, lineno, file, line)
+            if truncation is None:
+                previous(message, category, filename, lineno, file, line)
+                return
+            with warnings.catch_warnings():
+                warnings.filters[:] = filters
+                warnings.showwarning = previous
+                warnings.warn_explicit(message, category, filename, lineno)
 
         warnings.showwarning = note
         yield found

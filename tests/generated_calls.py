@@ -292,7 +292,7 @@ def judge(pair, seen):
     with SETTINGS[setting]():
         compare_cache(jitted, first, new_args, {**new_kwargs, **other_static}, signature, traces, seen)
         compare_compiled(signature, compiled, new_args, new_kwargs, seen)
-    filled, named = with_static_arguments(first, first_args, first_kwargs)
+    filled, named = with_static_arguments(jitted, first, first_args, first_kwargs)
     assert cache_verdict(first, call_key(jitted, filled, named), signature.types).outcome == "hits"
 
 

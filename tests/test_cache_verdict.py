@@ -155,9 +155,18 @@ def test_the_best_of_several_calls_counts():
 def test_a_call_of_the_compiled_function_gets_the_static_arguments_back():
     jitted = jax.jit(lambda a, n, b, *, mode: a * n + b, static_argnums=1, static_argnames="mode")
     first = call_key(jitted, (O3, 3, O3), {"mode": "x"})
-    args, kwargs = with_static_arguments(first, (O3, O3), {})
+    args, kwargs = with_static_arguments(jitted, first, (O3, O3), {})
     assert (args[1], kwargs) == (3, {"mode": "x"})
     assert cache_verdict(first, call_key(jitted, args, kwargs)).outcome == "hits"
+
+
+def test_a_static_argument_may_come_by_position_after_it_came_by_keyword():
+    jitted = jax.jit(lambda a, n: a * n, static_argnames="n")
+    first = call_key(jitted, (O3,), {"n": 3})
+    args, kwargs = with_static_arguments(jitted, first, (O3, 3), {})
+    jitted(O3, n=3)
+    assert np.array_equal(jitted(*args, **kwargs), 3 * O3)
+    assert cache_verdict(first, call_key(jitted, args, kwargs)).outcome == "traces again"
 
 
 def test_keys_hold_no_arrays():

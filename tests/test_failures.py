@@ -2,6 +2,7 @@
 
 import functools
 import importlib.util
+import inspect
 import re
 import traceback
 from pathlib import Path
@@ -284,3 +285,65 @@ def test_an_error_of_jaxscopes_raised_by_the_function_is_the_functions():
 
     inspection = jaxscope.inspect(f, "f32[3]")
     assert inspection.stages["trace"].status == "failed" and inspection.error is error
+
+
+def passed_through_finally(x, y):
+    try:
+        z = x + y
+    finally:
+        del x
+    return z
+
+
+def passed_through_except(x, y):
+    try:
+        return x + y
+    except TypeError:
+        raise
+
+
+def branch_on_a_name(x, y):
+    if y:
+        return x
+    return y
+
+
+def negated_attribute(x, y):
+    flag = [y]
+    return x if not flag[0] else y
+
+
+@pytest.mark.parametrize(
+    ("function", "types", "expression"),
+    [
+        (passed_through_finally, ("f32[3]", "f32[4]"), "z = x + y"),
+        (passed_through_except, ("f32[3]", "f32[4]"), "return x + y"),
+        (branch_on_a_name, ("f32[3]", "bool[]"), "y"),
+        (negated_attribute, ("f32[3]", "bool[]"), "flag[0]"),
+    ],
+)
+def test_the_code_that_is_named_is_what_raised(function, types, expression):
+    """JAX leaves the line of what raised, and the place that the frame has reached since."""
+    explanation = jaxscope.inspect(function, *types)._facts.explanation("trace")
+    assert explanation.expression == expression
+    line = inspect.getsource(function).splitlines()[explanation.frames[0].line - function.__code__.co_firstlineno]
+    assert expression in line
+
+
+@pytest.mark.parametrize(
+    ("function", "types", "wrong", "right"),
+    [
+        (lambda x: jnp.zeros(x.shape[0] / 2), ("f32[4]",), "traced value", "(2.0,)"),
+        (lambda x: x << 2, ("f32[4]",), "float32`", "jnp.int32"),
+        (lambda x, k: jax.lax.top_k(x, k), ("f32[4]", "i32[]"), "jax.lax.cond", "top_k(x, k)"),
+        (lambda x, k: jnp.eye(k), ("f32[4]", "i32[]"), "jnp.eye()", "(JitTracer"),
+        (lambda x: jax.debug.print("{y}", x=x), ("f32[4]",), "dict", "'y'"),
+        (lambda x: "%f" % x.sum(), ("f32[4]",), "float()", "jax.debug.print"),  # noqa: UP031
+        (lambda x: jax.tree_multimap(x), ("f32[4]",), "jax.numpy", "change log"),
+    ],
+)
+def test_nothing_is_said_that_is_not_so(function, types, wrong, right):
+    explanation = jaxscope.inspect(function, *types)._facts.explanation("trace")
+    told = f"{explanation.found} {explanation.advice}"
+    assert wrong not in told
+    assert right in told

@@ -513,3 +513,25 @@ def test_every_column_is_documented(entry):
         assert getattr(entry, heading).strip()
     for sentence in ("what", "source", "missing"):
         assert getattr(entry, sentence).endswith(".")
+
+
+@pytest.mark.skipif(jax.config.jax_enable_x64, reason="nothing is cut in 64-bit mode")
+@pytest.mark.parametrize(("action", "shown"), [("ignore", 0), ("default", 2), ("error", None)])
+def test_what_is_cut_is_told_whatever_is_done_with_warnings(action, shown):
+    """What is shown, or raised, is what Python does with JAX's warnings without us; what is noted is the same."""
+
+    def f(b):
+        b = b.astype("float64")
+        return b + jnp.zeros(4, "int64")
+
+    jax.clear_caches()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter(action)
+        with noted_truncations() as truncations:
+            if shown is None:
+                with pytest.raises(UserWarning, match="float64"):
+                    jax.jit(f).trace(B)
+                return
+            jax.jit(f).trace(B)
+    assert [(cut.asked, cut.function) for cut in truncations] == [("float64", "astype"), ("int64", "zeros")]
+    assert len(caught) == shown

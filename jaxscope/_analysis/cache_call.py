@@ -35,6 +35,6 @@ def judge_call(
     if first.refusals:
         reasons = "; ".join(f"{item.path}: {item.now} ({item.differs})" for item in first.refusals)
         return Unavailable(f"jit raises for the arguments that were inspected, and keeps no program. {reasons}")
-    filled, named = with_static_arguments(first, args, kwargs)
+    filled, named = with_static_arguments(jitted, first, args, kwargs)
     now = call_key(jitted, filled, named)
     return now if isinstance(now, Unavailable) else cache_verdict(first, now, types)

@@ -170,19 +170,25 @@ def _is_compared_by_identity(value: Any) -> bool:
 
 
 def with_static_arguments(
-    first: CallKey, args: Sequence[Any], kwargs: Mapping[str, Any]
+    jitted: Any, first: CallKey, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call of the compiled function as jit would get them: the first call's static ones put in.
 
-    Static arguments that the call brings stay: those by keyword, and all where it has as many as the first call.
+    Static arguments that the call brings stay: those by keyword, those that were given by keyword before and are by
+    position now, and all where it has as many as the first call.
     """
+    facts = _jax.jit_facts(jitted)
+    function = facts.function if facts is not None else None
     filled = list(args)
     positions = sorted(place for place in first.static if isinstance(place, int))
     if first.tree is None or len(filled) < len(first.tree.children()[0].children()) + len(positions):
         for position in positions:
             if position <= len(filled) and first.static_names[position] not in kwargs:
                 filled.insert(position, first.static[position])
-    named = {place: value for place, value in first.static.items() if isinstance(place, str)}
+    by_position = set(_positional_names(function, len(filled)))
+    named = {
+        place: value for place, value in first.static.items() if isinstance(place, str) and place not in by_position
+    }
     return tuple(filled), {**named, **kwargs}
 
 

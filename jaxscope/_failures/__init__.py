@@ -36,14 +36,21 @@ _DOING = {
 _MAXIMUM_MESSAGE = 20_000
 _KNOWN_MODULES = ("builtins", "jax", "jaxlib", "jaxscope", "numpy")
 _UNKNOWN = Diagnosis("unknown", "", "", "")
-# What is wrong with the arguments or with the function as a whole, before a line of it has run.
+# What is wrong with the arguments or with the function as a whole, before a line of it has run or after the last.
 _ARGUMENT_KINDS = frozenset(
     {
         "argument-not-an-array",
         "argument-protocol",
         "backend-missing",
         "call-arguments",
+        "dtype-unsupported",
+        "gradient-argnums",
+        "gradient-dtype",
+        "gradient-not-scalar",
         "integer-overflow",
+        "mapped-axes-tree",
+        "mapped-axis",
+        "mapped-sizes",
         "result-coroutine",
         "result-generator",
         "static-unhashable",

@@ -25,6 +25,18 @@ def _result(match: re.Match[str]) -> str:
     )
 
 
+def _different_trees(match: re.Match[str]) -> str:
+    where = f"Below {shorten(match['path'])}, the" if match["path"] else "The"
+    rest = match.string[match.end() :]
+    found = re.findall(r"(?:subtree of(?: different)? type|with metadata)\s+([^\n]+?)\.?(?:\n|$)", rest)
+    # Pairs of containers, or of what is kept with them (the keys of a dict), of the first tree and of the other.
+    pair = {"types": found[:2], "pytree metadata": found[1:3]}.get(match["what"], [])
+    if len(pair) == 2:
+        first, other = (shorten(text.removeprefix("<class '").removesuffix("'>")) for text in pair)
+        return f"{where} trees to be mapped over together are different: {first} in the first, {other} in another."
+    return f"{where} trees to be mapped over together have different {shorten(match['what'])}."
+
+
 ROWS = (
     Recogniser(
         "static-unhashable",
@@ -164,6 +176,21 @@ ROWS = (
     Recogniser(
         "argument-not-an-array",
         _TYPE,
+        "A function stood among the arrays of an argument, and JAX can trace arrays and numbers only.",
+        "Modules of Equinox hold their activation functions: use `eqx.filter_jit`, `eqx.filter_grad` and "
+        "`eqx.filter_vmap`, or take the arrays out with `eqx.partition`. Name a function that is a setting in "
+        "static_argnames= of `jax.jit`.",
+        pattern=r"^(?:Argument|Value) [^\n]* of type <class '(?:function|builtin_function_or_method|functools\.partial|"
+        r"[\w.]*(?:custom_jvp|custom_vjp|PjitFunction))'>[^\n]* is not a valid JAX",
+        samples=(
+            "Argument '<jax._src.custom_derivatives.custom_jvp object at 0x7f>' of type <class "
+            "'jax._src.custom_derivatives.custom_jvp'> is not a valid JAX type",
+        ),
+        page="jax.jit",
+    ),
+    Recogniser(
+        "argument-not-an-array",
+        _TYPE,
         "A value that is no array reached JAX: {value}.",
         "Convert it with `jnp.asarray`, keep it out of the traced arguments with static_argnames= of `jax.jit`, or "
         "register its class as a pytree.",
@@ -179,6 +206,35 @@ ROWS = (
         pattern=r"Triggering __jax_array__\(\) during abstractification",
         samples=("Triggering __jax_array__() during abstractification is no longer supported.",),
         page="jax.tree_util.register_pytree_node_class",
+    ),
+    Recogniser(
+        "tree-structures",
+        _VALUE,
+        _different_trees,
+        "Pass trees of one structure: the same containers, keys and lengths. `jax.tree.structure(x)` prints it, and "
+        "`jax.tree_util.tree_map_with_path` names the leaves.",
+        pattern=r"^pytree structure error: different (?P<what>[\w ]+?)(?: of (?P<container>\w+))? at key path\s+"
+        r"tree_?map tree(?P<path>\S*)",
+        samples=(
+            "pytree structure error: different pytree metadata at key path\n    tree_map tree['a']\nAt that key path, "
+            "the prefix pytree tree_map tree has a subtree of type\n    <class 'dict'>\nwith metadata\n    ('b',)\nbut "
+            "at the same key path the full pytree has a subtree of the same type but with metadata\n    ('c',)\nso",
+            "pytree structure error: different types at key path\n    tree_map tree\nAt that key path, the prefix "
+            "pytree tree_map tree has a subtree of type\n    <class 'list'>\nbut at the same key path the full pytree "
+            "has a subtree of different type\n    <class 'tuple'>.",
+            "pytree structure error: different lengths of tuple at key path\n    tree_map tree\nAt that key path, the",
+        ),
+        page="jax.tree.map",
+    ),
+    Recogniser(
+        "tree-structures",
+        _VALUE,
+        "A tree was to be built from {count} leaves, and its structure has {wanted}.",
+        "Take the leaves and the structure from one tree, `leaves, structure = jax.tree.flatten(x)`, and keep their "
+        "number.",
+        pattern=r"Too (?:few|many) leaves for PyTreeDef; expected (?P<wanted>\d+), got (?P<count>\d+)",
+        samples=("Too few leaves for PyTreeDef; expected 2, got 1",),
+        page="jax.tree.unflatten",
     ),
     Recogniser(
         "result-coroutine",

@@ -30,7 +30,8 @@ ROWS = (
         "tracer-to-bool",
         _BOOL,
         "Python's `not` asked whether {expression} is true, and " + _UNKNOWN + ".",
-        "Use `jnp.logical_not(x)`, or `~x` for booleans.",
+        "Use `jnp.logical_not(x)`, or `~x` for booleans; what then depends on the result goes through `jnp.where` or "
+        "`jax.lax.cond`.",
         forms=("not",),
     ),
     Recogniser(
@@ -70,6 +71,39 @@ ROWS = (
         "Python's own {expression} compares and asks which one is larger; " + _UNKNOWN + ".",
         "Use `jnp.sort` or `jnp.argsort`.",
         forms=("call sorted", "call sort"),
+    ),
+    Recogniser(
+        "tracer-to-bool",
+        _BOOL,
+        "Python's own {expression} asks of one element after the other whether it is true; " + _UNKNOWN + ".",
+        "Use `jnp.any(x)` or `jnp.all(x)`; what then depends on the result goes through `jnp.where` or `jax.lax.cond`.",
+        forms=("innermost call any", "innermost call all"),
+    ),
+    Recogniser(
+        "tracer-to-bool",
+        _BOOL,
+        "Python's `match` compared a traced value with {expression} and asked whether they are equal; "
+        + _UNKNOWN
+        + ".",
+        "Use `jax.lax.switch(i, functions)` to choose by a number, `jax.lax.cond` to choose one of two, or pass what "
+        "decides as a static argument.",
+        forms=("case",),
+    ),
+    Recogniser(
+        "tracer-to-bool",
+        _BOOL,
+        "In {expression}, Python asked whether a traced value is true, to choose what to run, and " + _UNKNOWN + ".",
+        "Use `jnp.where` to choose between values, `jax.lax.cond` to choose what runs, or pass what decides as a "
+        "static argument.",
+        forms=("innermost comprehension", "statement"),
+    ),
+    Recogniser(
+        "tracer-to-bool",
+        _BOOL,
+        "Inside of {expression} it was asked whether a traced value is true, and " + _UNKNOWN + ".",
+        "Look at which of its arguments is a setting, such as a size, an axis or a flag, and pass that as a static "
+        "argument, `jax.jit(f, static_argnames=...)`, or as a Python value.",
+        forms=("called",),
     ),
     Recogniser(
         "tracer-to-bool",
@@ -197,13 +231,24 @@ ROWS = (
         "A shape was given as {shape}, with a traced value in it, and a compiled program's shapes are fixed.",
         "Make the size a static argument, `jax.jit(f, static_argnames=...)`, or take it from another array's shape, "
         "`x.shape[0]`, which is known while tracing.",
-        pattern=r"Shapes must be 1D sequences of concrete values of integer type, got (?P<shape>.*?)\.(?:\n|$)",
+        pattern=r"Shapes must be 1D sequences of concrete values of integer type, got (?P<shape>[^\n]*?Trace[^\n]*?)"
+        r"\.(?:\s|$)",
         samples=(
             "Shapes must be 1D sequences of concrete values of integer type, got (JitTracer(int32[]), -1).",
             "Shapes must be 1D sequences of concrete values of integer type, got (JitTracer<int32[]>,).\nIf using "
             "`jit`",
+            "Shapes must be 1D sequences of concrete values of integer type, got (JitTracer(int32[]),). argument of "
+            "'N' jnp.eye()",
         ),
         page="jax.jit",
+    ),
+    Recogniser(
+        "shape-type",
+        ("TypeError",),
+        "A shape was given as {shape}, and the sizes in a shape are integers.",
+        "Divide with `//`, which keeps integers, instead of `/`. A shape is one integer or a tuple of them, `(3, 4)`.",
+        pattern=r"Shapes must be 1D sequences of concrete values of integer type, got (?P<shape>[^\n]*?)\.(?:\s|$)",
+        samples=("Shapes must be 1D sequences of concrete values of integer type, got (2.0,).",),
     ),
     Recogniser(
         "traced-slice",
@@ -229,6 +274,13 @@ ROWS = (
             "`x.astype(float)` or `jnp.array(x, float)` instead.",
         ),
         forms=tuple(f"call {name}" for name in ("sqrt", "exp", "log", "sin", "cos", "tanh", "floor", "ceil", "pow")),
+    ),
+    Recogniser(
+        "tracer-format",
+        _CONCRETE,
+        "A traced value was formatted as a number, in {expression}, and " + _UNKNOWN + ".",
+        "Print while the program runs: `jax.debug.print('loss {{x:.3f}}', x=x)`.",
+        forms=("innermost %",),
     ),
     Recogniser(
         "tracer-to-number",
@@ -268,6 +320,17 @@ ROWS = (
         "{expression} needs the value of something traced, and " + _UNKNOWN + ".",
         "Pass it as a static argument, `jax.jit(f, static_argnames=...)`, or compute with jax.numpy and jax.lax, which "
         "need no value.",
+    ),
+    Recogniser(
+        "concrete-value-needed",
+        ("TypeError",),
+        "{expression} was given a traced value for {name}, and " + _UNKNOWN + ".",
+        "Pass it as a static argument, `jax.jit(f, static_argnames=...)`, or as a Python value.",
+        pattern=r"the value of parameter (?P<name>\w+) was not hashable: [^\n]*Trace",
+        samples=(
+            "As of JAX v0.7, parameters to jaxpr equations must have __hash__ and __eq__ methods. In a call to "
+            "primitive tile, the value of parameter reps was not hashable: (JitTracer(int32[]),)",
+        ),
     ),
     Recogniser(
         "tracer-unhashable",

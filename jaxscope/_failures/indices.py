@@ -3,10 +3,36 @@
 JAX raises Python's own classes here, so only the words tell. Output: rows of the table of failures.
 """
 
+import re
+
 from jaxscope._failures.records import Recogniser
 
 _TYPE = ("TypeError",)
 _VALUE = ("ValueError",)
+# The usual type of each kind that JAX's messages name.
+_USUAL_TYPES = {
+    "bool": "jnp.bool_",
+    "complexfloating": "jnp.complex64",
+    "floating": "jnp.float32",
+    "inexact": "jnp.float32",
+    "integer": "jnp.int32",
+    "number": "jnp.float32",
+    "signedinteger": "jnp.int32",
+    "unsignedinteger": "jnp.uint32",
+}
+
+
+def _conversion(match: re.Match[str]) -> str:
+    kinds = [kind.strip() for kind in match["accepted"].split(",")]
+    usual = next((_USUAL_TYPES[kind] for kind in kinds if kind in _USUAL_TYPES), "")
+    if not usual:
+        return "Convert the argument first, `x.astype(...)`, to one of those types."
+    return f"Convert the argument first: `x.astype({usual})`, or another of those types."
+
+
+def _operand(match: re.Match[str]) -> str:
+    return f"The operator {match['operator']} was used between an array and a {match['type'] or match['other']}."
+
 
 ROWS = (
     Recogniser(
@@ -23,8 +49,8 @@ ROWS = (
     Recogniser(
         "index-dtype",
         _TYPE,
-        "An array of {dtype} was used as an index.",
-        "Indices are integers, or booleans for a mask: `x[i.astype(jnp.int32)]`.",
+        "A value of type {dtype} was used as an index.",
+        "Indices are integers, or booleans for a mask: `x[i.astype(jnp.int32)]`; `//` keeps a Python number whole.",
         pattern=r"Indexer must have integer or boolean type, got indexer with type (?P<dtype>\w+)",
         samples=("Indexer must have integer or boolean type, got indexer with type float32 at position 0",),
     ),
@@ -37,6 +63,17 @@ ROWS = (
         pattern=r"boolean index did not match shape of indexed array in index \d+: got (?P<mask>\([^)]*\)), expected "
         r"(?P<shape>\[[^\]]*\]|\([^)]*\))",
         samples=("boolean index did not match shape of indexed array in index 0: got (4,), expected [3]",),
+    ),
+    Recogniser(
+        "update-shape",
+        _VALUE,
+        "What is written, of shape {given}, has more dimensions than what is written to, of shape {wanted}.",
+        "Write a value of the shape of `x[i]` itself, or take another slice.",
+        pattern=r"Cannot broadcast to shape with fewer dimensions: arr_shape=(?P<given>\([^)]*\)) "
+        r"shape=(?P<wanted>\([^)]*\))",
+        samples=("Cannot broadcast to shape with fewer dimensions: arr_shape=(4,) shape=()",),
+        forms=("call set", "call add", "call multiply", "call min", "call max", "call mul"),
+        page="jax.numpy.ndarray.at",
     ),
     Recogniser(
         "index-type",
@@ -71,7 +108,7 @@ ROWS = (
         "dtype-unsupported-by-op",
         _TYPE,
         "`{function}` was given {dtype}, and takes {accepted} only.",
-        "Convert the argument first: `x.astype(jnp.float32)`, or another of those types.",
+        _conversion,
         pattern=r"(?<!\S)(?P<function>\S+) does not accept dtype (?P<dtype>\w+).*Accepted dtypes.*are subtypes of "
         r"(?P<accepted>[^.]*)\.",
         samples=(
@@ -119,11 +156,23 @@ ROWS = (
     Recogniser(
         "operand-type",
         _TYPE,
-        "The operator {operator} was used between an array and None.",
+        "The operator {operator} was given None, in {expression}.",
         "Look at where that None comes from: a function without `return`, or an argument that was left out.",
-        pattern=r"unsupported operand type\(s\) for (?P<operator>\S+): (?:'\w*Tracer' and 'NoneType'|'NoneType' and "
-        r"'\w*Tracer')",
-        samples=("unsupported operand type(s) for +: 'DynamicJaxprTracer' and 'NoneType'",),
+        pattern=r"unsupported operand type\(s\) for (?P<operator>[^:]+): (?:'\w+' and 'NoneType'|'NoneType' and "
+        r"'\w+')",
+        samples=(
+            "unsupported operand type(s) for +: 'DynamicJaxprTracer' and 'NoneType'",
+            "unsupported operand type(s) for ** or pow(): 'NoneType' and 'int'",
+        ),
+    ),
+    Recogniser(
+        "operand-type",
+        _TYPE,
+        _operand,
+        "Make an array of it first, `jnp.asarray(x)`; of a pytree's leaves, with `jax.tree.map`.",
+        pattern=r"unsupported operand type\(s\) for (?P<operator>[^:]+): (?:'\w*Tracer' and '(?P<type>\w+)'|"
+        r"'(?P<other>\w+)' and '\w*Tracer')",
+        samples=("unsupported operand type(s) for +: 'DynamicJaxprTracer' and 'list'",),
     ),
     Recogniser(
         "dtype-unsupported",
@@ -186,6 +235,55 @@ ROWS = (
         pattern=r"invalid PRNG key data",
         samples=("JAX encountered invalid PRNG key data: expected key_data.dtype = uint32; got dtype=float32",),
         page="jax.random.key",
+    ),
+    Recogniser(
+        "key-type",
+        _TYPE,
+        "An object of type {type} was given where a random key belongs.",
+        "The key comes first, `jax.random.normal(key, shape)`. Make one with `jax.random.key(0)`, and others from it "
+        "with `jax.random.split`.",
+        pattern=r"unexpected PRNG key type <class '(?P<type>[^']+)'>",
+        samples=("unexpected PRNG key type <class 'tuple'>",),
+        page="jax.random.key",
+    ),
+    Recogniser(
+        "key-type",
+        _TYPE,
+        "A random key was computed with like a number, in {expression}.",
+        "Make new keys of one with `jax.random.split(key)`, or `jax.random.fold_in(key, i)` for the number i.",
+        pattern=r"\w+ does not accept dtypes? [^\n]*key<\w+>",
+        samples=("add does not accept dtypes key<fry>, int32.",),
+        page="jax.random.fold_in",
+    ),
+    Recogniser(
+        "key-shape",
+        ("TypeError", "ValueError"),
+        "`jax.random.{function}` takes one key, and was given an array of keys of shape {shape}.",
+        "Map over the keys, `jax.vmap(lambda key: jax.random.{function}(key, shape))(keys)`, or take one, `keys[0]`.",
+        pattern=r"(?P<function>\w+) accepts a single key, but was given a key array of shape (?P<shape>\([^)]*\))",
+        samples=(
+            "normal accepts a single key, but was given a key array of shape (3,) != (). Use jax.vmap for batching.",
+        ),
+        page="jax.random.split",
+    ),
+    Recogniser(
+        "key-shape",
+        _TYPE,
+        "A seed is one number, and was given as an array of shape {shape}.",
+        "Give one integer, or make many keys of one with `jax.random.split(jax.random.key(0), n)`.",
+        pattern=r"accepts a scalar seed, but was given an array of shape ?(?P<shape>\([^)]*\))",
+        samples=("PRNGKey accepts a scalar seed, but was given an array of shape (4,) != (). Use jax.vmap",),
+        page="jax.random.key",
+    ),
+    Recogniser(
+        "select-predicate",
+        _TYPE,
+        "`jax.lax.select` was given {dtype} to choose by.",
+        "Compare first, `x > 0`: what chooses is boolean, or an integer that numbers the cases. `jnp.where` converts "
+        "by itself.",
+        pattern=r"select `which` must be boolean or integer type, got (?P<dtype>\w+)",
+        samples=("select `which` must be boolean or integer type, got float32.",),
+        page="jax.numpy.where",
     ),
     Recogniser(
         "integer-overflow",

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 from jaxscope import _jax, _jax_failures
-from jaxscope._failures.sites import NOWHERE, Position, Site, position_of, returns_of, site_at
+from jaxscope._failures.sites import NOWHERE, Position, Site, position_of, returns_of, site_at, statement_at
 from jaxscope._ir.model import Frame
 from jaxscope._jax_failures import class_name
 from jaxscope._sources import display_name, is_library, name_cells
@@ -42,17 +42,21 @@ def frames_of(error: BaseException, message: str) -> list[Frame]:
 
 def site_of(error: BaseException) -> tuple[Site, FrameType | None, bool]:
     """Where the user's innermost own frame stood, that frame, and whether it is where the exception was raised."""
-    found: tuple[FrameType, Position | None] | None = None
-    for frame, _, position in _walk(_jax_failures.traceback_of(error)):
-        if not is_library(frame.f_code.co_filename):
-            found = (frame, position)
+    found: tuple[FrameType, int, Position | None] | None = None
+    for entry in _walk(_jax_failures.traceback_of(error)):
+        if not is_library(entry[0].f_code.co_filename):
+            found = entry
     if found is None:
         return NOWHERE, None, False
     last = _jax_failures.traceback_of(error)
     while last is not None and last.tb_next is not None:
         last = last.tb_next
-    frame, position = found
-    site = site_at(frame.f_code.co_filename, position) if position is not None else NOWHERE
+    frame, line, position = found
+    file = frame.f_code.co_filename
+    # JAX, where it takes out its own frames, asks the others where they stand by then: in the `finally` or `except`
+    # that the exception passed through, or at the end of a comprehension. The line is kept.
+    is_known = position is not None and position.line == line
+    site = site_at(file, position) if position is not None and is_known else statement_at(file, line)
     return site, frame, last is not None and last.tb_frame is frame
 
 

@@ -39,6 +39,15 @@ ROWS = (
     Recogniser(
         "contraction-shapes",
         _VALUE,
+        "Operand {operand} of a matrix product, counted from 0, is a number.",
+        "Multiply by a number with `*`; a matrix product takes arrays with a dimension to sum over.",
+        pattern=r"matmul input operand (?P<operand>\d+) must have ndim at least 1, but it has ndim 0",
+        samples=("matmul input operand 1 must have ndim at least 1, but it has ndim 0",),
+        page="jax.numpy.matmul",
+    ),
+    Recogniser(
+        "contraction-shapes",
+        _VALUE,
         "The batch dimensions of {left} and {right} cannot be broadcast to each other.",
         "All dimensions but the last two are batch dimensions: they have to be equal or 1. Name them with "
         "`jnp.einsum`, or add one with `x[:, None]`.",
@@ -67,6 +76,24 @@ ROWS = (
         pattern=r"Einstein sum subscript (?P<label>'[^']*') does not contain the correct number of indices for operand "
         r"(?P<operand>\d+)",
         samples=("Einstein sum subscript 'ij' does not contain the correct number of indices for operand 0.",),
+        page="jax.numpy.einsum",
+    ),
+    Recogniser(
+        "einsum-operands",
+        _VALUE,
+        "The subscripts are for {given} operands, and {count} were given.",
+        "Write one group of letters for each operand, with commas between: `jnp.einsum('ij,jk->ik', x, y)`.",
+        pattern=r"Number of einsum subscripts, (?P<given>\d+), must be equal to the number of operands, (?P<count>\d+)",
+        samples=("Number of einsum subscripts, 2, must be equal to the number of operands, 1.",),
+        page="jax.numpy.einsum",
+    ),
+    Recogniser(
+        "einsum-shapes",
+        _VALUE,
+        "The result has the letter {label}, which stands for no dimension of the operands.",
+        "Take the letters after `->` from those before it; a new dimension is made with `x[..., None]`.",
+        pattern=r"Output character (?P<label>'.') did not appear in the input",
+        samples=("Output character 'z' did not appear in the input",),
         page="jax.numpy.einsum",
     ),
     Recogniser(
@@ -158,8 +185,11 @@ ROWS = (
         "The product of the sizes has to stay the same; one of them can be -1, which is then worked out where the "
         "others divide.",
         pattern=r"cannot reshape array of shape (?P<given>\([^)]*\)) \(size (?P<size>\d+)\) into shape "
-        r"(?P<wanted>\([^)]*\))",
-        samples=("cannot reshape array of shape (6,) (size 6) into shape (4, 2) (size 8)",),
+        r"(?P<wanted>\([^)]*\)|\d+)",
+        samples=(
+            "cannot reshape array of shape (6,) (size 6) into shape (4, 2) (size 8)",
+            "cannot reshape array of shape (6,) (size 6) into shape 7 (size 7)",
+        ),
         page="jax.numpy.reshape",
     ),
     Recogniser(
@@ -189,6 +219,28 @@ ROWS = (
         page="jax.lax.reshape",
     ),
     Recogniser(
+        "reshape-size",
+        _EITHER,
+        "The shape {wanted} has more than one -1.",
+        "One size can be -1, which is then worked out; give the others.",
+        pattern=r"can only specify one unknown axis size with a `-1` value, got (?P<wanted>\([^)]*\))",
+        samples=("can only specify one unknown axis size with a `-1` value, got (-1, -1)",),
+        page="jax.numpy.reshape",
+    ),
+    Recogniser(
+        "axis-out-of-range",
+        _EITHER,
+        "The permutation {axes} does not name each axis of an array of shape {shape} once.",
+        "A permutation names each axis once, counted from 0.",
+        pattern=r"transpose permutation isn't a permutation of operand dimensions, got permutation (?P<axes>\([^)]*\)) "
+        r"for operand shape (?P<shape>\([^)]*\))",
+        samples=(
+            "transpose permutation isn't a permutation of operand dimensions, got permutation (0, 0) for operand shape "
+            "(3, 4).",
+        ),
+        page="jax.numpy.transpose",
+    ),
+    Recogniser(
         "axis-out-of-range",
         (),
         "The axes of {expression} do not fit: axis {axis} was asked of an array of rank {rank}.",
@@ -208,6 +260,23 @@ ROWS = (
         samples=("axis 2 is out of bounds for array of dimension 2",),
     ),
     Recogniser(
+        "axis-out-of-range",
+        (),
+        "Axis {axis} was asked of an array of shape {shape}.",
+        "Axes count from 0, and from the end with -1. Look at where a dimension was lost; `keepdims=True` keeps those "
+        "that are summed over.",
+        pattern=rf"axis (?P<axis>-?\d+) is out of bounds for array of shape (?P<shape>{_SHAPE})",
+        samples=("axis 2 is out of bounds for array of shape (3, 4)",),
+    ),
+    Recogniser(
+        "axis-out-of-range",
+        _VALUE,
+        "An axis is named twice: {axes}.",
+        "Name each axis once, counted from 0, or from the end with -1.",
+        pattern=r"duplicate value in 'axis': (?P<axes>\([^)]*\))",
+        samples=("duplicate value in 'axis': (0, 0)",),
+    ),
+    Recogniser(
         "squeeze-size",
         _VALUE,
         "Dimensions {axes} of {shape} are not of size 1, so they cannot be left out.",
@@ -219,6 +288,16 @@ ROWS = (
             "dimensions=(0,)",
         ),
         page="jax.numpy.squeeze",
+    ),
+    Recogniser(
+        "slice-size",
+        _VALUE,
+        "The largest {size} elements were asked for, of an axis that has fewer in shape {shape}.",
+        "Ask for at most the size of the axis, `min(k, x.shape[-1])`.",
+        pattern=r"k argument to top_k must be no larger than (?:size along axis; got k=|minor dimension; )"
+        r"(?P<size>\d+) (?:with shape=|vs )(?P<shape>\[[^\]]*\])",
+        samples=("k argument to top_k must be no larger than size along axis; got k=9 with shape=[4] and axis=0",),
+        page="jax.lax.top_k",
     ),
     Recogniser(
         "split-size",
@@ -285,13 +364,23 @@ ROWS = (
         "`{function}` was given {shape}, and takes square matrices, or a stack of these.",
         "Check which of the last two dimensions is meant; for others there are `jnp.linalg.pinv`, `lstsq` and `svd`; "
         "square is `x.T @ x`.",
-        pattern=r"Argument to (?:linalg\.)?(?P<function>\w+) must have shape \[\.\.\., n, n\], got "
+        pattern=r"Argument to (?:linalg\.|_)?(?P<function>\w+?)(?:\(\))? must have shape \[\.\.\., n, n\], got "
         r"(?P<shape>\([^)]*\))",
         samples=(
             "Argument to inv must have shape [..., n, n], got (2, 3).",
             "Argument to linalg.cholesky must have shape [..., n, n], got (2, 3).",
+            "Argument to _det() must have shape [..., n, n], got (3, 4)",
         ),
         page="jax.numpy.linalg.inv",
+    ),
+    Recogniser(
+        "matrix-shape",
+        _EITHER,
+        "`{function}` takes a matrix, or a stack of these, and was given an array of shape {shape}.",
+        "Give it a second dimension, `x[None]` for a row or `x[:, None]` for a column.",
+        pattern=r"Input \d+ to (?P<function>\w+) must have rank at least 2, but got shape=(?P<shape>\([^)]*\))",
+        samples=("Input 0 to svd must have rank at least 2, but got shape=(4,)",),
+        page="jax.numpy.linalg.svd",
     ),
     Recogniser(
         "matrix-shape",

@@ -9,6 +9,7 @@ from jaxscope._failures import (
     concretization,
     control_flow,
     indices,
+    pieces,
     python,
     shapes,
     transformations,
@@ -24,6 +25,7 @@ ROWS: tuple[Recogniser, ...] = (
     *shapes.ROWS,
     *indices.ROWS,
     *compilers.ROWS,
+    *pieces.ROWS,
     *python.ROWS,
 )
 

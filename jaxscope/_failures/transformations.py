@@ -74,10 +74,11 @@ ROWS = (
         "A gradient was asked for an argument of type {dtype}, and only floating-point numbers have one.",
         "Convert it, `x.astype(jnp.float32)`, or name the right argument in argnums=; `allow_int=True` gives float0 "
         "instead of an error.",
-        pattern=r"requires real- or complex-valued inputs \(input dtype .*\), but got (?P<dtype>\w+)",
+        pattern=r"requires real-(?: or complex-)?valued inputs \(input dtype .*?\), but got (?P<dtype>\w+)",
         samples=(
             "grad requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got "
             "int32.",
+            "jacfwd requires real-valued inputs (input dtype that is a sub-dtype of np.floating), but got int32.",
         ),
         page="jax.grad",
     ),
@@ -92,6 +93,48 @@ ROWS = (
             "grad requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got int32.",
         ),
         page="jax.grad",
+    ),
+    Recogniser(
+        "gradient-argnums",
+        _TYPE,
+        "A gradient was asked for argument number {number}, and the call has {count} positional arguments.",
+        "Numbers in argnums= count the positional arguments from 0. Pass by position what is to be differentiated; "
+        "by keyword it cannot be.",
+        pattern=r"differentiating with respect to argnums=(?P<number>\S+) requires at least \d+ positional arguments "
+        r".* but got only (?P<count>\d+)",
+        samples=(
+            "differentiating with respect to argnums=1 requires at least 2 positional arguments to be passed by the "
+            "caller, but got only 1 positional arguments.",
+        ),
+        page="jax.grad",
+    ),
+    Recogniser(
+        "gradient-aux",
+        _TYPE,
+        "With has_aux=True the function has to return a pair, and it returned something else.",
+        "Return the number to be differentiated and what goes along with it, `return loss, metrics`; or leave has_aux= "
+        "out.",
+        pattern=r"expected function with aux output to return a two-element tuple",
+        samples=("expected function with aux output to return a two-element tuple, but got type <class 'x'>",),
+        page="jax.grad",
+    ),
+    Recogniser(
+        "mapped-result",
+        _VALUE,
+        "A result is not to be mapped over, out_axes=None, and it differs from one element to the next.",
+        "Give its axis in out_axes=, or take care that it does not depend on what is mapped over.",
+        pattern=r"vmap out_axes, got axis spec None but output was batched",
+        samples=("at vmap out_axes, got axis spec None but output was batched on axis 0",),
+        page="jax.vmap",
+    ),
+    Recogniser(
+        "callback-mapped",
+        _VALUE,
+        "A callback that must run in order was put under `jax.vmap`, where there is no order.",
+        "Leave ordered=True out, or loop with `jax.lax.map` or `jax.lax.scan` instead of mapping.",
+        pattern=r"Cannot `vmap` ordered IO callback",
+        samples=("Cannot `vmap` ordered IO callback.",),
+        page="jax.experimental.io_callback",
     ),
     Recogniser(
         "mapped-sizes",
@@ -196,9 +239,46 @@ ROWS = (
         _TYPE,
         "The backward rule of a custom_vjp function gave another structure than that of its arguments.",
         "The bwd rule returns a tuple with one cotangent for each positional argument, None for those without.",
-        pattern=r"Custom VJP bwd rule .*must produce",
+        pattern=r"Custom VJP bwd rule .*must produce .*(?:container|structure)",
         samples=("Custom VJP bwd rule must produce an output with the same container (pytree) structure as the args",),
         page="jax.custom_vjp",
+    ),
+    Recogniser(
+        "custom-rule-result",
+        ("TypeError", "ValueError"),
+        "The backward rule gave a cotangent of type {given} for an argument of type {wanted}.",
+        "Each cotangent has the shape and type of its argument: sum over what was broadcast, and convert with "
+        "`.astype(x.dtype)`.",
+        pattern=r"Custom VJP bwd rule .*produced an output of (?:type|shape/dtype) (?P<given>\S+) corresponding to "
+        r"an input of (?:type|shape/dtype) (?P<wanted>[^\s,]+)",
+        samples=(
+            "Custom VJP bwd rule attached to f must produce an output with the same type as the args tuple of the "
+            "primal function, but at output[0] the bwd rule produced an output of type float32[3] corresponding to an "
+            "input of type float32[4], so the shapes do not match",
+        ),
+        page="jax.custom_vjp",
+    ),
+    Recogniser(
+        "custom-rule-result",
+        _TYPE,
+        "The forward rule of a custom_vjp function did not return a pair.",
+        "The fwd rule returns the function's result and what the bwd rule needs: `return f(x), (x,)`.",
+        pattern=r"Custom VJP fwd rule .* must produce a pair",
+        samples=("Custom VJP fwd rule fwd for function f must produce a pair (list or tuple of length two)",),
+        page="jax.custom_vjp",
+    ),
+    Recogniser(
+        "custom-rule-result",
+        _TYPE,
+        "The rule of a custom_jvp function gave a tangent of type {given}, and {wanted} belongs to its result.",
+        "The tangent of a result has that result's shape and type: convert it with `.astype(y.dtype)`.",
+        pattern=r"Custom JVP rule must produce primal and tangent outputs with corresponding shapes and dtypes\. "
+        r"Expected (?P<wanted>\S+) .*but got (?P<given>\S+?)\.(?:\s|$)",
+        samples=(
+            "Custom JVP rule must produce primal and tangent outputs with corresponding shapes and dtypes. Expected "
+            "float32[4] (tangent type of float32[4]) but got float16[4].",
+        ),
+        page="jax.custom_jvp",
     ),
     Recogniser(
         "forward-of-custom-vjp",

@@ -157,3 +157,23 @@ def unsortable_keys(settings):
 @program("not-callable", "f32[3]", hint="show(f, x)", make=lambda f: jnp.ones(3), at="nowhere")
 def result_instead_of_function(x):
     return x
+
+
+@program("tree-structures", "f32[3]", hint="jax.tree.structure", operands=("x: f32[3]",), since=(0, 10))
+def trees_with_other_keys(x):
+    return jax.tree.map(lambda a, b: a + b, {"w": x}, {"b": x})  # <- here
+
+
+@program("tree-structures", "f32[3]", hint="jax.tree.structure", since=(0, 10))
+def trees_of_other_containers(x):
+    return jax.tree.map(lambda a, b: a + b, [x, x], (x, x))  # <- here
+
+
+@program("tree-structures", "f32[3]", hint="jax.tree.flatten")
+def too_few_leaves(x):
+    return jax.tree.unflatten(jax.tree.structure((1, 2)), [x])  # <- here
+
+
+@program("argument-not-an-array", "f32[3]", hint="eqx.filter_grad", operands=("x: f32[3]",))
+def gradient_by_a_model_with_a_function(x):
+    return jax.grad(lambda model: model[1](model[0] * x).sum())([2.0, jax.nn.relu])  # <- here

@@ -268,3 +268,69 @@ def iterate_over_a_scalar(x):
 @program("array-attribute", "f32[3]", hint="np.asarray(x)", operands=("x: f32[3]",))
 def method_of_another_library(x):
     return x.numpy()  # <- here
+
+
+@program("tracer-to-bool", "f32[]", "bool[]", hint="jax.lax.cond", operands=("flag: bool[]",))
+def branch_on_a_name(x, flag):
+    if flag:  # <- here
+        return x
+    return -x
+
+
+@program("tracer-to-bool", "f32[]", "bool[]", hint="jax.lax.while_loop", operands=("flag: bool[]",))
+def loop_on_a_name(x, flag):
+    while flag:  # <- here
+        x = x + 1
+    return x
+
+
+@program("tracer-to-bool", "f32[]", "bool[]", hint="jnp.logical_not", operands=("flag: bool[]",))
+def negated_name(x, flag):
+    if not flag:  # <- here
+        return x
+    return -x
+
+
+@program("tracer-to-bool", "f32[4]", hint="jnp.any", operands=("x: f32[4]",))
+def any_element(x):
+    return x if any(x > 0) else -x  # <- here
+
+
+@program("tracer-to-bool", "i32[]", hint="jax.lax.switch")
+def match_on_a_value(i):
+    match i + 1:
+        case 1:  # <- here
+            return i
+    return -i
+
+
+@program("tracer-to-bool", "f32[4]", "i32[]", hint="is a setting", operands=("x: f32[4]", "k: i32[]"))
+def traced_setting_of_a_library_function(x, k):
+    return jax.lax.top_k(x, k)  # <- here
+
+
+@program("tracer-to-bool", "f32[4]", hint="jnp.where")
+def filtered_list(x):
+    return jnp.stack([v for v in x if v > 0])  # <- here
+
+
+@program("concrete-value-needed", "f32[4]", "i32[]", hint="static argument", operands=("n: i32[]",), since=(0, 10))
+def traced_repetitions(x, n):
+    return jnp.tile(x, n)  # <- here
+
+
+@program("tracer-format", "f32[4]", hint="jax.debug.print", operands=("x: f32[4]",))
+def formatted_by_percent(x):
+    print("mean %.3f" % x.mean())  # noqa: UP031 # <- here
+    return x
+
+
+@program("shape-type", "f32[4]", hint="//", operands=("x: f32[4]",))
+def size_that_is_no_integer(x):
+    return jnp.zeros(x.shape[0] / 2)  # <- here
+
+
+@program("tracer-to-numpy", "f32[4]", hint="same name", operands=("v: f32[4]",))
+def numpy_in_a_lambda(x):
+    sine = lambda v: np.sin(v)  # noqa: E731 # <- here
+    return sine(x)

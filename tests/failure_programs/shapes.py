@@ -256,3 +256,110 @@ def key_of_floats(key):
 @program("key-type", hint="jax.random.key")
 def key_that_is_a_seed():
     return jax.random.normal(0, (3,))  # <- here
+
+
+@program("einsum-operands", "f32[2,3]", hint="commas", operands=("x: f32[2,3]",))
+def einsum_operands(x):
+    return jnp.einsum("ij,jk->ik", x)  # <- here
+
+
+@program("einsum-shapes", "f32[2,3]", hint="->")
+def einsum_result(x):
+    return jnp.einsum("ij->iz", x)  # <- here
+
+
+@program("contraction-shapes", "f32[2,3]", hint="Multiply")
+def matmul_by_a_number(x):
+    return jnp.matmul(x, 2.0)  # <- here
+
+
+@program("reshape-size", "f32[6]", hint="-1")
+def reshape_two_rests(x):
+    return x.reshape(-1, -1)  # <- here
+
+
+@program("reshape-size", "f32[6]", hint="-1")
+def reshape_to_one_size(x):
+    return x.reshape(7)  # <- here
+
+
+@program("axis-out-of-range", "f32[2,3]", hint="once")
+def mean_of_an_axis_twice(x):
+    return x.mean(axis=(0, 0))  # <- here
+
+
+@program("axis-out-of-range", "f32[2,3]", hint="Axes count from 0")
+def lax_axis(x):
+    return jax.lax.cumsum(x, axis=2)  # <- here
+
+
+@program("axis-out-of-range", "f32[2,3]", hint="once")
+def transpose_twice_the_same(x):
+    return jnp.transpose(x, (0, 0))  # <- here
+
+
+@program("slice-size", "f32[4]", hint="at most", operands=("x: f32[4]",))
+def too_many_of_the_largest(x):
+    return jax.lax.top_k(x, 9)  # <- here
+
+
+@program("update-shape", "f32[4]", hint="x[i]", operands=("x: f32[4]",))
+def element_that_is_an_array(x):
+    return x.at[0].set(x)  # <- here
+
+
+@program("matrix-shape", "f32[2,3]", hint="square")
+def determinant(x):
+    return jnp.linalg.det(x)  # <- here
+
+
+@program("matrix-shape", "f32[4]", hint="second dimension")
+def decomposition_of_a_vector(x):
+    return jnp.linalg.svd(x)  # <- here
+
+
+@program("dtype-unsupported-by-op", "f32[4]", hint="jnp.int32", operands=("x: f32[4]",))
+def shift_of_floats(x):
+    return x << 2  # <- here
+
+
+@program("index-dtype", "f32[4]", hint="//", operands=("x: f32[4]",))
+def index_in_the_middle(x):
+    return x[x.shape[0] / 2]  # <- here
+
+
+@program("select-predicate", "f32[4]", hint="x > 0", operands=("x: f32[4]",))
+def lax_select_by_floats(x):
+    return jax.lax.select(x, x, x)  # <- here
+
+
+@program("operand-type", "f32[3]", hint="None")
+def minus_what_a_function_forgot(x):
+    return (lambda x: None)(x) * 2  # <- here
+
+
+@program("operand-type", "f32[3]", hint="jnp.asarray", operands=("x: f32[3]",))
+def times_a_list(x):
+    return x * [1, 2, 3]  # <- here
+
+
+@program("key-type", hint="comes first")
+def draw_without_a_key():
+    return jax.random.normal((3,))  # <- here
+
+
+@program("key-type", hint="jax.random.fold_in")
+def key_plus_a_number():
+    key = jax.random.key(0)
+    return key + 1  # <- here
+
+
+@program("key-shape", hint="jax.vmap")
+def draw_with_many_keys():
+    keys = jax.random.split(jax.random.key(0), 3)
+    return jax.random.normal(keys, (3,))  # <- here
+
+
+@program("key-shape", "i32[4]", hint="jax.random.split", operands=("seeds: i32[4]",))
+def many_seeds(seeds):
+    return jax.random.key(seeds)  # <- here

@@ -5,6 +5,7 @@ import functools
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.experimental import io_callback
 
 from tests.failure_programs import program
 
@@ -190,3 +191,65 @@ def donated_buffer(x):
         state = jnp.ones(3) * 2
         consume(state)
         return float(state[0]) * x  # <- here
+
+
+def with_rules(forward=lambda x: (jnp.sin(x), x), backward=lambda x, g: (g,)):
+    """A custom_vjp function of one argument."""
+    f = jax.custom_vjp(jnp.sin)
+    f.defvjp(forward, backward)
+    return f
+
+
+@program("custom-rule-result", "f32[3]", hint="cotangent", operands=("x: f32[3]",))
+def custom_vjp_types(x):
+    f = with_rules(backward=lambda x, g: (jnp.zeros(4),))
+    return jax.grad(lambda x: f(x).sum())(x)  # <- here
+
+
+@program("custom-rule-result", "f32[3]", hint="fwd")
+def custom_vjp_without_a_pair(x):
+    f = with_rules(forward=jnp.sin)
+    return jax.grad(lambda x: f(x).sum())(x)  # <- here
+
+
+@program("custom-rule-result", "f32[3]", hint="tangent", operands=("x: f32[3]",))
+def custom_jvp_types(x):
+    f = jax.custom_jvp(jnp.sin)
+    f.defjvp(lambda primals, tangents: (f(*primals), tangents[0].astype(jnp.float16)))
+    return jax.jvp(f, (x,), (x,))  # <- here
+
+
+@program("gradient-argnums", "f32[3]", hint="argnums=", operands=("x: f32[3]",))
+def gradient_by_a_missing_argument(x):
+    return jax.grad(lambda x: x.sum(), argnums=1)(x)  # <- here
+
+
+@program("gradient-aux", "f32[3]", hint="return loss, metrics")
+def gradient_without_the_pair(x):
+    return jax.grad(lambda x: x.sum(), has_aux=True)(x)  # <- here
+
+
+@program("gradient-dtype", "i32[3]", hint="astype", operands=("x: i32[3]",))
+def forward_derivative_by_integers(x):
+    return jax.jacfwd(lambda x: x * 2)(x)  # <- here
+
+
+@program("gradient-not-scalar", "f32[3]", hint="jax.jacobian", make=jax.grad, at="definition")
+def vector_to_be_differentiated(x):
+    return x
+
+
+@program("mapped-axes-tree", "f32[3]", hint="in_axes", make=lambda f: jax.vmap(f, in_axes=(0, 0)), at="definition")
+def one_argument_to_be_mapped_over(x):
+    return x
+
+
+@program("mapped-result", "f32[3]", hint="out_axes", operands=("x: f32[3]",))
+def result_that_differs(x):
+    return jax.vmap(lambda x: x, out_axes=None)(x)  # <- here
+
+
+@program("callback-mapped", "f32[3]", hint="jax.lax.map")
+def ordered_callback_under_vmap(x):
+    number = jax.ShapeDtypeStruct((), jnp.float32)
+    return jax.vmap(lambda x: io_callback(abs, number, x, ordered=True))(x)  # <- here

@@ -96,3 +96,61 @@ def own_assertion(x):
 @program("user-exception", "f32[3]")
 def not_implemented(x):
     raise NotImplementedError("later")  # <- here
+
+
+@program("jax-name", "f32[3]", hint="imported")
+def moved_function(x):
+    return jax.tree_multimap(jnp.sin, x)  # <- here
+
+
+@program("none-attribute", "f32[3]", hint="None")
+def shape_of_none(x):
+    y = print()
+    return x.reshape(y.shape)  # <- here
+
+
+@program("array-called", "f32[3]", hint="brackets")
+def called_array(x):
+    return x(1)  # <- here
+
+
+@program("unpacked-length", "f32[3]", hint="first axis", operands=("x: f32[3]",))
+def unpacked(x):
+    a, b = x  # <- here
+    return a + b
+
+
+@program("array-iteration", "f32[3]", hint="sum too many", operands=("x: f32[3]",))
+def length_of_a_number(x):
+    return len(x.sum())  # <- here
+
+
+@program("format-name", "f32[3]", hint="braces", operands=("x: f32[3]",))
+def name_in_a_text(x):
+    jax.debug.print("{y}", x=x)  # <- here
+
+
+@program("broadcast-shapes", "f32[3]", "f32[4]", hint="newaxis", operands=("x: f32[3]",))
+def in_a_try_with_a_finally(x, y):
+    try:
+        z = x + y  # <- here
+    finally:
+        del y
+    return z
+
+
+@program("broadcast-shapes", "f32[3]", "f32[4]", hint="newaxis", operands=("x: f32[3]", "y: f32[4]"))
+def in_a_try_that_raises_it_again(x, y):
+    try:
+        return x + y  # <- here
+    except TypeError:
+        raise
+
+
+@program("broadcast-shapes", "f32[3]", "f32[4]", hint="newaxis")
+def in_a_comprehension(x, y):
+    pair = [x, y]
+    return [
+        pair[0] + a  # <- here
+        for a in pair
+    ]
