@@ -7,9 +7,12 @@ import re
 import zlib
 from html.parser import HTMLParser
 
+import jax.numpy as jnp
 import pytest
 
+import jaxscope
 from jaxscope._render import html
+from jaxscope._render.text import render_text, short_listings
 from jaxscope.errors import UnavailableError
 from tests.ui import sample, sample_cost
 
@@ -27,6 +30,7 @@ class Elements(HTMLParser):
         super().__init__()
         self.elements: list[tuple[str, dict]] = []
         self.scripts: list[str] = []
+        self.preformatted: list[str] = []
         self.text = ""
         self._inside = ""
         self.feed(text)
@@ -37,6 +41,8 @@ class Elements(HTMLParser):
         self._inside = tag
         if tag == "script":
             self.scripts.append("")
+        if tag == "pre":
+            self.preformatted.append("")
 
     def handle_endtag(self, tag):
         self._inside = ""
@@ -46,6 +52,8 @@ class Elements(HTMLParser):
             self.scripts[-1] += data
         else:
             self.text += data
+        if self._inside == "pre":
+            self.preformatted[-1] += data
 
     def named(self, tag):
         return [attributes for name, attributes in self.elements if name == tag]
@@ -94,6 +102,45 @@ def test_fallback_says_what_the_screen_says():
     failed = html.render_fallback(sample.failed().view)
     assert "<code>jnp.where(mask, x, 0)</code>" in failed
     assert "attention.py:13" in failed and "NonConcreteBooleanIndexError" in failed
+
+
+def test_short_listings_are_in_the_static_picture_as_the_report_has_them():
+    def scale(x):
+        return jnp.sin(x) * 2
+
+    source = jaxscope.inspect(scale, "f32[8]")._source
+    listings, report = short_listings(source), render_text(source)
+    assert list(listings) == ["python", "jaxpr", "stablehlo", "hlo"]
+    fragment = html.render_fallback(source.view, "", listings)
+    assert Elements(fragment).preformatted == list(listings.values())
+    assert all(text in report for text in listings.values()) and "stablehlo.sine" in listings["stablehlo"]
+
+
+def test_long_listings_and_those_that_cannot_be_made_are_left_out(monkeypatch):
+    def repeat(x):
+        for _ in range(410):
+            x = jnp.sin(x)
+        return x
+
+    source = jaxscope.inspect(repeat, "f32[8]")._source
+    assert list(short_listings(source)) == ["python"]
+    source = jaxscope.inspect(jnp.sin, "f32[8]")._source
+    index = source.index
+
+    def broken(key):
+        if key == "jaxpr":
+            raise ValueError("This listing is broken.")
+        return index(key)
+
+    monkeypatch.setattr(source, "index", broken)
+    assert list(short_listings(source)) == ["python", "stablehlo", "hlo"]
+
+
+def test_hostile_listings_stay_text():
+    fragment = html.render_fallback(sample.hostile().view, "", {"hlo": "\n".join(sample.HOSTILE)})
+    found = Elements(fragment)
+    assert {tag for tag, _ in found.elements} <= FALLBACK_TAGS
+    assert all(html.visible(line) in found.text for text in sample.HOSTILE for line in text.split("\n"))
 
 
 def test_what_was_found_comes_first_and_the_original_words_are_folded_away():

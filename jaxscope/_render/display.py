@@ -10,7 +10,7 @@ from typing import Any
 
 from jaxscope._render.html import render_fallback
 from jaxscope._render.screen import SCREEN
-from jaxscope._render.text import render_text
+from jaxscope._render.text import render_text, short_listings
 from jaxscope._render.widget import SAVED_BYTES
 from jaxscope._view.source import ViewSource
 from jaxscope.errors import UnavailableError
@@ -66,7 +66,7 @@ class Display:
         widget = self._make_widget() if has_front_end(shell) else None
         bundle: dict[str, Any] = {
             "text/plain": render_text(self._source, listings=False).rstrip("\n"),
-            "text/html": render_fallback(self._source.view, self._no_widget),
+            "text/html": render_fallback(self._source.view, self._no_widget, short_listings(self._source)),
         }
         if widget is not None:
             SCREEN.show(shell, widget, self._forget_widget)

@@ -11,8 +11,9 @@ import html
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 from jaxscope._view.format import format_seconds
@@ -275,18 +276,16 @@ def _stage(tab: Tab, title: str) -> str:
     # Why a stage failed is told at length below the table.
     reason = "" if tab["failure"] else tab["reason"]
     remarks = " ".join(filter(None, (reason, *tab["notes"])))
-    cells = (
-        title,
-        status,
-        tab["count"],
-        "" if tab["seconds"] is None else format_seconds(tab["seconds"]),
-        remarks,
-    )
+    seconds = "" if tab["seconds"] is None else format_seconds(tab["seconds"])
+    cells = (title, status, tab["count"], seconds, remarks)
     return "<tr>" + "".join(f"<td {_ALIGN['left']}>{escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
-def render_fallback(view: View, note: str = "") -> str:
-    """The view as a static fragment, for places where no script runs; `note` says how to get the interactive one."""
+def render_fallback(view: View, note: str = "", listings: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The view as a static fragment, for places where no script runs.
+
+    `note` says how to get the interactive one; `listings` are texts to show in it, by the keys of their tabs.
+    """
     labels = {target["name"]: target["label"] for target in view["targets"]}
     titles = {tab["key"]: ", ".join([tab["title"], *(labels[name] for name in tab["targets"])]) for tab in view["tabs"]}
     parts = [
@@ -304,6 +303,8 @@ def render_fallback(view: View, note: str = "") -> str:
         content = _figures(tab["figures"]) + "".join(map(_finding, tab.get("findings", [])))
         for table in tab["tables"]:
             content += render_table(table, GROUP_ROWS if "group" in table else FALLBACK_ROWS)
+        if tab["key"] in listings:
+            content += f"<pre>{escape(listings[tab['key']])}</pre>"
         if content:
             summary = " · ".join(escape(text) for text in (titles[tab["key"]], tab["count"]) if text)
             parts.append(f"<details><summary>{summary}</summary>{content}</details>")

@@ -28,6 +28,8 @@ _GUTTER_LIMIT = 28
 # The gravest tone first.
 GRAVITY = ("error", "warning", "good", "", "muted")
 FIRST_ROWS = 10
+# Of a listing that a static picture holds whole: what one reads without searching.
+MOST_LINES, MOST_CHARACTERS = 400, 16_000
 # policy=<function dots_saveable at 0x7f3a5c0d8e50>
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-FX]{6,}")
 
@@ -74,14 +76,26 @@ def render_text(source: TextSource, *, colour: bool = False, times: bool = False
         # Messages of exceptions name objects by their address too.
         lines = [_ADDRESS.sub(" at 0x…", visible(line)) for line in lines]
         if listings and tab["kind"] == "listing" and (tab["status"] == "done" or "lines" in tab):
-            # The Python side is that of all targets.
-            keys = [tab["key"], *(f"python@{name}" for name in labels if tab["key"] == "python")]
-            marks = [mark for mark in view["marks"] if mark["listing"] in keys]
             if tab["failure"] is not None:
                 lines.append(f"{tab['title']} up to the failure:")
-            lines += _listing(source.index(tab["key"]), source.text(tab["key"]), marks, colour)
+            lines += _listing(source, view, tab["key"], colour)
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
+
+
+def short_listings(source: TextSource) -> dict[str, str]:
+    """The listings that are short enough to be read as they are, by the keys of their tabs, as the report has them."""
+    view, found = source.view, {}
+    for tab in view["tabs"]:
+        if tab["kind"] == "listing" and tab.get("lines", MOST_LINES + 1) <= MOST_LINES:
+            try:
+                text = "\n".join(_listing(source, view, tab["key"], colour=False))
+            except Exception:
+                # One that cannot be made must not take the picture with it; the widget says why.
+                continue
+            if len(text) <= MOST_CHARACTERS:
+                found[tab["key"]] = text
+    return found
 
 
 def _notes(notes: list[str]) -> list[str]:
@@ -189,8 +203,11 @@ def table_lines(table: Table) -> Iterator[str]:
     yield from _notes(table["notes"])
 
 
-def _listing(index: ListingIndex, text: str, marks: list[Mark], colour: bool) -> Iterator[str]:
-    lines = text.split("\n")
+def _listing(source: TextSource, view: View, key: str, colour: bool) -> Iterator[str]:
+    index, lines = source.index(key), source.text(key).split("\n")
+    # The Python side is that of all targets.
+    keys = [key, *(f"python@{target['name']}" for target in view["targets"] if key == "python")]
+    marks = [mark for mark in view["marks"] if mark["listing"] in keys]
     shown: list[tuple[int, str]] = []
     for line, exact in enumerate(lines):
         clean = exact if index["dialect"] == "python" else _readable(index["dialect"], exact)
