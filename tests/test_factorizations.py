@@ -49,11 +49,11 @@ def reflector(column):
     return beta, (beta - alpha) / beta, [value * scale for value in tail]
 
 
-def reflect(vector, tau, columns):
-    """larf: columns less tau v (vᵀ column), with a product by the leading 1 as BLAS makes it."""
+def reflect(vector, tau, columns, first=0):
+    """larf: columns from a row on less tau v (vᵀ column), with a product by the leading 1 as BLAS makes it."""
     for column in columns:
-        weight = tau * dot(vector, column)
-        column[:] = [value - weight * element for value, element in zip(column, vector, strict=True)]
+        weight = tau * dot(vector, column[first:])
+        column[first:] = [value - weight * element for value, element in zip(column[first:], vector, strict=True)]
 
 
 def factorize(matrix):
@@ -61,11 +61,8 @@ def factorize(matrix):
     factors = []
     for j in range(min(len(matrix), len(matrix[0]))):
         beta, tau, tail = reflector(matrix[j][j:])
-        rests = [column[j:] for column in matrix[j + 1 :]]
-        reflect([ONE, *tail], tau, rests)
         matrix[j][j:] = [beta, *tail]
-        for column, rest in zip(matrix[j + 1 :], rests, strict=True):
-            column[j:] = rest
+        reflect([ONE, *tail], tau, matrix[j + 1 :], j)
         factors.append(tau)
     return factors
 
@@ -76,10 +73,7 @@ def make_q(matrix, factors):
         matrix[j][:] = [ONE if row == j else ZERO for row in range(len(matrix[j]))]
     for j in reversed(range(len(factors))):
         vector = [ONE, *matrix[j][j + 1 :]]
-        rests = [column[j:] for column in matrix[j + 1 :]]
-        reflect(vector, factors[j], rests)
-        for column, rest in zip(matrix[j + 1 :], rests, strict=True):
-            column[j:] = rest
+        reflect(vector, factors[j], matrix[j + 1 :], j)
         minus = Real(-factors[j].value)
         matrix[j][:] = [ZERO] * j + [ONE - factors[j]] + [minus * value for value in vector[1:]]
 
@@ -96,10 +90,7 @@ def reduce_to_hessenberg(matrix):
         for i, row in enumerate(rows):
             for k, value in enumerate(row):
                 matrix[j + 1 + k][i] = value
-        columns = [column[j + 1 :] for column in matrix[j + 1 :]]
-        reflect(vector, tau, columns)
-        for column, below in zip(matrix[j + 1 :], columns, strict=True):
-            column[j + 1 :] = below
+        reflect(vector, tau, matrix[j + 1 :], j + 1)
 
 
 def reduce_to_tridiagonal(matrix):

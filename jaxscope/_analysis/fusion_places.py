@@ -9,7 +9,7 @@ what the compiler says of each instruction.
 from collections.abc import Callable
 from dataclasses import replace
 
-from jaxscope._analysis.hlo_module import HloModule
+from jaxscope._analysis.hlo_module import FUSIONS, HloModule
 from jaxscope._ir.model import NO_STACK
 from jaxscope._links import LinkedListing
 
@@ -22,7 +22,7 @@ def place_fusions(linked: LinkedListing, read: Callable[[], HloModule]) -> Linke
         read: Gives its graph, which is asked for only where there is such a fusion.
     """
     ops, stacks = linked.listing.ops, list(linked.op_stack)
-    without = [number for number, op in enumerate(ops) if op.name == "fusion" and stacks[number] == NO_STACK]
+    without = [number for number, op in enumerate(ops) if op.name in FUSIONS and stacks[number] == NO_STACK]
     if not without:
         return linked
     module = read()

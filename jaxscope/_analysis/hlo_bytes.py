@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from jaxscope._analysis.hlo_module import UNKNOWN, HloModule
+from jaxscope._analysis.hlo_module import FUSIONS, UNKNOWN, HloModule
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._ir.shapes import read_hlo_type
 
@@ -120,7 +120,7 @@ class _Bytes:
     def of(self, number: int) -> tuple[int, int]:
         name = self.ops[number].name
         operands = self.module.operands[number]
-        if name in ("fusion", "fusion-start"):
+        if name in FUSIONS:
             return self._fusion(number)
         if name in ("copy-start", "slice-start"):
             # The result is the copy, its source and a mark.

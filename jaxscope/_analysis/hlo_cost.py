@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from jaxscope._analysis.hlo_bytes import NOT_RUN, moved_bytes
 from jaxscope._analysis.hlo_loops import trip_count
-from jaxscope._analysis.hlo_module import HloModule, read_module
+from jaxscope._analysis.hlo_module import FUSIONS, HloModule, read_module
 from jaxscope._analysis.hlo_operations import read_operation
 from jaxscope._analysis.library_calls import LibraryCall, library_call
 from jaxscope._analysis.rules import Operation, count_work, operation_name, rule_of
@@ -35,7 +35,7 @@ from jaxscope._analysis.work import (
 from jaxscope._ir.model import Listing
 
 # Instructions that run computations as a whole; "fusion" runs inside a kernel of its own.
-_CONTROL = frozenset(("async-start", "call", "conditional", "fusion", "fusion-start", "while"))
+_CONTROL = FUSIONS | {"async-start", "call", "conditional", "while"}
 # Opcodes of XLA for TPU that are in no specification: parts of an array are copied from one memory to another.
 _TPU_COPIES = frozenset(("slice-start", "slice-done"))
 # What begins a collective and may stand in several fusions, each doing a part of it.
@@ -160,7 +160,7 @@ class _Walk:
             found.steps += (_Step(branch, is_dearest=place == dearest) for place, branch in enumerate(branches))
         else:
             called = module.called(number, "calls", "to_apply", "called_computations")
-            found.steps += (_Step(callee, is_fused=name in ("fusion", "fusion-start")) for callee in self._run(called))
+            found.steps += (_Step(callee, is_fused=name in FUSIONS) for callee in self._run(called))
 
     def _run(self, computations: tuple[int, ...]) -> Iterator[int]:
         """Those of the computations that can be run: one that runs itself cannot."""
@@ -351,7 +351,7 @@ def _kernels(walk: _Walk, computation: int, runs: Runs, is_counted: bool) -> Ite
         if name in NOT_RUN:
             continue
         work: Work | Unavailable
-        if name in ("fusion", "fusion-start"):
+        if name in FUSIONS:
             called = module.called(number, "calls")
             work, dtype = _inside(walk, called[0]) if called else (NO_WORK, "")
         elif (counted := entries.get(number)) is not None:

@@ -28,6 +28,8 @@ CALLING_ATTRIBUTES = (
     "scatter",
     "called_computations",
 )
+# One kernel, run at once or, as XLA for GPUs has it since JAX 0.12, while others run.
+FUSIONS = frozenset(("fusion", "fusion-start"))
 # What passes a value on without touching it; the users of these are kept, to see what becomes of a parameter.
 _PASSING = frozenset(("parameter", "bitcast", "get-tuple-element"))
 

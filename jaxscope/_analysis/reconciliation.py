@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jaxscope._analysis.difference_reasons import bytes_reason, work_reason
-from jaxscope._analysis.hlo_module import HloModule, read_module
+from jaxscope._analysis.hlo_module import FUSIONS, HloModule, read_module
 from jaxscope._analysis.unavailable import Unavailable
 from jaxscope._analysis.work import ProgramCost, Work
 from jaxscope._analysis.xla_counts import CONVENTIONS, FIGURES, XlaConvention, XlaTotals, count_as_xla
@@ -187,7 +187,7 @@ class _Difference:
                 branches = module.branches(op)
                 if branches:
                     steps.append(_Step(op, ((branches[self.dearest.get(op, 0)], 1),)))
-            elif name in ("fusion", "fusion-start", "call", "async-start"):
+            elif name in FUSIONS or name in ("call", "async-start"):
                 called = module.called(op, "calls", "to_apply", "called_computations")
                 steps.append(_Step(op, tuple((callee, 1) for callee in called)))
         return steps

@@ -8,6 +8,7 @@ Output: `ValueColumns`, flat lists of small numbers. Names are not sent: they st
 import re
 from dataclasses import dataclass
 
+from jaxscope._analysis.hlo_module import FUSIONS
 from jaxscope._ir.hlo import called_computations
 from jaxscope._ir.model import Block, Listing
 
@@ -16,7 +17,8 @@ ENTRY_OF_BLOCK = -1
 # The opcodes whose instructions may name computations; the others are not searched for them.
 _CALLING = frozenset(
     (
-        *("fusion", "call", "while", "conditional", "custom-call", "async-start", "reduce", "reduce-window", "map"),
+        *FUSIONS,
+        *("call", "while", "conditional", "custom-call", "async-start", "reduce", "reduce-window", "map"),
         *("sort", "scatter", "select-and-scatter", "all-reduce", "all-reduce-start", "reduce-scatter", "topk"),
     )
 )
