@@ -1,36 +1,27 @@
-"""The parts of an explanation: the table of recognisers, the place in the code, its operands, the equations so far.
+"""The parts of an explanation: the table of recognisers, the leaves that differ, the place in the code, its operands.
 
-Nothing of anybody's program may run while a failure is looked at, and none may make `explain` raise.
+Nothing of anybody's program may run while a failure is looked at.
 """
 
 import ast
 import builtins
-import contextlib
 import importlib
 import inspect
 import re
 import string
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
-import jaxscope
-from jaxscope._analysis.unavailable import Unavailable
-from jaxscope._failures import explain
 from jaxscope._failures.control_flow import mismatches
 from jaxscope._failures.operands import operands_of
 from jaxscope._failures.records import Failure
 from jaxscope._failures.sites import Position, Site, returns_of, site_at
 from jaxscope._failures.table import ROWS, recognise
-from jaxscope._ir import jaxpr
-from jaxscope._jax_failures import partial_jaxpr
 
 
 def caught(work: Callable[[], object]) -> BaseException:
@@ -352,269 +343,3 @@ def test_the_returns_of_a_function_are_its_own():
 
     first = inspect.getsourcelines(f)[1]
     assert sorted(returns_of(__file__, first)) == [first + 5, first + 6]
-
-
-# The equations up to the failure.
-
-STEPS = [
-    ("sin", jnp.sin),
-    ("exp", jnp.exp),
-    ("mul", lambda x: x * 2.0),
-    ("reshape", lambda x: x.reshape(3, 2)),
-    ("transpose", lambda x: x.T),
-    ("constant", lambda x: x + np.arange(3, dtype=np.float32)),
-]
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.sampled_from(STEPS[:3] + STEPS[5:]), max_size=6), st.integers(0, 2))
-def test_the_equations_are_those_of_the_function_cut_short(steps, inner):
-    """JAX's own jaxpr of the same steps without what fails."""
-
-    def cut_short(x):
-        for _, step in steps:
-            x = step(x)
-        return x
-
-    def fails(x):
-        x = cut_short(x)
-        return x.block if inner == 0 else x[:, None, None].nothing if inner == 1 else float(x.sum())
-
-    x = jax.ShapeDtypeStruct((3,), jnp.float32)
-    error = caught(lambda: jax.jit(fails).trace(x))
-    partial = partial_jaxpr(error)
-    wanted = jax.make_jaxpr(cut_short)(x)
-    got = partial.traces[0].jaxpr
-    primitives = [equation.primitive.name for equation in wanted.jaxpr.eqns]
-    assert [equation.primitive.name for equation in got.jaxpr.eqns][: len(primitives)] == primitives
-    assert [v.aval for e in got.jaxpr.eqns[: len(primitives)] for v in e.outvars] == [
-        v.aval for e in wanted.jaxpr.eqns for v in e.outvars
-    ]
-    assert len(got.jaxpr.eqns) <= len(primitives) + 2  # what came before the failure in the failing expression
-    assert [v.aval for v in got.jaxpr.invars] == [v.aval for v in wanted.jaxpr.invars]
-    made = [variable for equation in got.jaxpr.eqns for variable in equation.outvars]
-    used = [atom for equation in got.jaxpr.eqns for atom in equation.invars]
-    assert list(got.jaxpr.outvars) == [variable for variable in made if not any(atom is variable for atom in used)]
-    assert len(partial.traces) == 1 and str(got).startswith("{ lambda ")
-
-
-def test_open_functions_are_told_outermost_first():
-    def body(carry, x):
-        y = jnp.sin(x)
-        if y > 0:
-            return carry, x
-        return carry, y
-
-    def f(xs):
-        scaled = xs * 3.0
-        return jax.lax.scan(body, 0.0, scaled)
-
-    partial = partial_jaxpr(caught(lambda: jax.jit(f).trace(jax.ShapeDtypeStruct((4,), jnp.float32))))
-    assert [(trace.function, trace.purpose) for trace in partial.traces] == [("f", "jit"), ("body", "scan")]
-    assert [[e.primitive.name for e in trace.jaxpr.jaxpr.eqns] for trace in partial.traces] == [["mul"], ["sin", "gt"]]
-    assert "# body, traced for scan, up to the failure\n{ lambda " in partial.text
-
-
-def test_the_equations_are_read_and_linked_like_any_jaxpr():
-    def body(carry, x):
-        y = jnp.sin(x)
-        return carry, y.nothing
-
-    def f(xs):
-        scaled = xs * 3.0
-        return jax.lax.scan(body, 0.0, scaled)
-
-    partial = partial_jaxpr(caught(lambda: jax.jit(f).trace(jax.ShapeDtypeStruct((4,), jnp.float32))))
-    listing = jaxpr.parse(*partial.printed())
-    assert listing.text == partial.text
-    lines = {op.name: next(iter(listing.stacks.walk(op.stack))).line for op in listing.ops}
-    first = inspect.getsourcelines(body)[1]
-    assert lines == {"mul": first + 5, "sin": first + 1}
-    assert len(listing.blocks) >= 2
-
-
-def test_a_failure_while_another_is_handled_has_its_own_equations_only():
-    def branch(x):
-        return x if jnp.sin(x) > 0 else -x
-
-    try:
-        jax.jit(branch)(1.0)
-    except jax.errors.TracerBoolConversionError:
-        error = jaxscope.inspect(lambda i: i, 1 << 40).error
-    assert error.__context__ is not None
-    assert isinstance(partial_jaxpr(error), Unavailable)
-
-
-def test_an_own_exception_while_another_is_handled_gets_no_advice_for_that():
-    def fails(x):
-        raise LookupError("mine")
-
-    try:
-        jax.jit(lambda x: x if x > 0 else -x)(1.0)
-    except jax.errors.TracerBoolConversionError:
-        inspection = jaxscope.inspect(fails, "f32[3]")
-    assert explain(inspection.error, "trace").advice == ""
-
-
-def test_without_a_traceback_there_are_no_equations():
-    assert isinstance(partial_jaxpr(ValueError("x")), Unavailable)
-
-
-@pytest.mark.parametrize("mode", ["off", "tracebackhide", "remove_frames", "quiet_remove_frames"])
-def test_how_jax_filters_its_frames_makes_no_difference(mode):
-    def f(x):
-        y = jnp.cos(x)
-        return y if y.sum() > 0 else x
-
-    with filtering(mode):
-        inspection = jaxscope.inspect(f, "f32[3]")
-    explanation = explain(inspection.error, "trace")
-    first = inspect.getsourcelines(f)[1]
-    assert (explanation.kind, explanation.frames[0].line) == ("tracer-to-bool", first + 2)
-    assert [str(operand) for operand in explanation.operands] == ["y: f32[3]"]
-    names = [e.primitive.name for e in partial_jaxpr(inspection.error).traces[0].jaxpr.jaxpr.eqns]
-    assert names == ["cos", "reduce_sum", "gt"]
-
-
-@contextlib.contextmanager
-def filtering(mode):
-    """JAX's frames are taken out of tracebacks in this way."""
-    before = jax.config.jax_traceback_filtering
-    jax.config.update("jax_traceback_filtering", mode)
-    try:
-        yield
-    finally:
-        jax.config.update("jax_traceback_filtering", before)
-
-
-# Whatever an exception does.
-
-
-def _raising(second):
-    def method(self, *args):
-        raise second
-
-    return method
-
-
-ODD_METHODS = ("__str__", "__repr__", "__getattribute__", "__eq__", "__hash__", "__reduce__", "__class_getitem__")
-ODD_ATTRIBUTES = (
-    "__traceback__",
-    "__cause__",
-    "__context__",
-    "__notes__",
-    "args",
-    "name",
-    "obj",
-    "__class__",
-    "__doc__",
-)
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    base=st.sampled_from(
-        (Exception, BaseException, TypeError, ValueError, KeyError, NameError, AttributeError, OSError, SyntaxError)
-    )
-    | st.sampled_from(
-        (jax.errors.TracerBoolConversionError, jax.errors.JaxRuntimeError, StopIteration, ExceptionGroup)
-    ),
-    methods=st.sets(st.sampled_from(ODD_METHODS)),
-    attributes=st.sets(st.sampled_from(ODD_ATTRIBUTES)),
-    second=st.sampled_from([RuntimeError("odd"), SystemExit(3), RecursionError("deep"), GeneratorExit()]),
-    message=st.text() | st.sampled_from([row.samples[0] for row in ROWS if row.samples]),
-    repeat=st.sampled_from([1, 1, 1, 20_000]),
-    module=st.sampled_from(["builtins", "jax.errors", "mine", ""]),
-    stage=st.sampled_from(["trace", "lower", "compile"]),
-    cycle=st.sampled_from(["", "cause", "context", "long"]),
-)
-@example(TypeError, {"__str__"}, {"__traceback__"}, SystemExit(3), "x", 1, "builtins", "trace", "cause")
-def test_explain_never_raises(base, methods, attributes, second, message, repeat, module, stage, cycle):
-    body = {name: _raising(second) for name in methods}
-    body |= {name: property(_raising(second)) for name in attributes}
-    kind = type("Odd", (base,), {"__module__": module, **body})
-    try:
-        error = base.__new__(kind, message * repeat, [ValueError()]) if base is ExceptionGroup else base.__new__(kind)
-        BaseException.__dict__["args"].__set__(error, (message * repeat,))
-    except BaseException:
-        return
-
-    def work():
-        raise error
-
-    try:
-        work()
-    except BaseException as raised:
-        error = raised
-    set_cause, set_context = (BaseException.__dict__[name].__set__ for name in ("__cause__", "__context__"))
-    if cycle == "cause":
-        set_cause(error, error)
-    elif cycle == "context":
-        other = ValueError()
-        set_context(error, other)
-        set_context(other, error)
-    elif cycle == "long":
-        link = error
-        for _ in range(3000):
-            following = ValueError()
-            set_context(link, following)
-            link = following
-    explanation = explain(error, stage)
-    for text in (explanation.headline, explanation.message, explanation.advice, explanation.found):
-        assert type(text) is str
-    assert type(explanation.traceback) is str and explanation.headline.endswith(".")
-    partial_jaxpr(error)
-
-
-class Sly(str):
-    """Text whose methods do something else."""
-
-    def strip(self, *args):
-        raise AssertionError("stripped")
-
-    __contains__ = __getitem__ = __format__ = splitlines = split = strip
-
-
-def test_text_of_a_users_class_is_taken_as_plain_text():
-    class Odd(Exception):
-        def __str__(self):
-            return Sly("words")
-
-    explanation = explain(Odd(), "trace")
-    assert explanation.message == "words" and type(explanation.message) is str
-
-
-def test_a_traceback_of_a_thousand_frames_is_cut_in_the_middle():
-    def deeper(n):
-        return deeper(n + 1)
-
-    explanation = explain(caught(lambda: deeper(0)), "trace")
-    assert explanation.kind == "recursion"
-    assert len(explanation.frames) <= 200
-
-
-HOSTILE = "<script>alert(1)</script> `x` **y** ${z} {0} %s \x1b[31m"
-
-
-def test_markup_in_a_failure_is_text(tmp_path):
-    def f(x):
-        raise ValueError(HOSTILE)
-
-    inspection = jaxscope.inspect(f, "f32[3]")
-    explanation = explain(inspection.error, "trace")
-    assert explanation.message == HOSTILE
-    html = inspection._repr_mimebundle_()["text/html"]
-    assert "<script>alert(1)" not in html
-    page = tmp_path / "page.html"
-    inspection.to_html(page)
-    assert "<script>alert(1)" not in Path(page).read_text()
-
-
-def test_the_words_of_a_message_stay_text_in_the_sentences():
-    def f(x):
-        return x.astype(HOSTILE)
-
-    inspection = jaxscope.inspect(f, "f32[3]")
-    explanation = explain(inspection.error, "trace")
-    assert explanation.kind == "dtype-unknown" and "<script>" in explanation.found
-    assert "<script>alert(1)" not in inspection._repr_mimebundle_()["text/html"]

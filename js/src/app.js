@@ -1,6 +1,7 @@
 /**
  * The whole screen: header, strip, two panes or the tables of a report, status bar. It holds the state that they share
  * (tab, panes, pins, hover) and tells each what to draw; a part that throws shows so and the others stay.
+ * It is over 400 lines because every part of the screen is wired to others here, and nowhere else.
  */
 import { SCHEMA_VERSION } from "./constants.js";
 import { QUIETLY, append, around, h, isModified, on, onResize, replace, setAttribute } from "./dom.js";
